@@ -220,7 +220,8 @@ def load_ledger_history(
             the right to read as any party.
         start: the offset of the first update, inclusive; by default where the participant's history begins, which a
             participant may have pruned.
-        end: the offset before which the load ends; one after the newest by default.
+        end: the offset before which the load ends; one after the newest by default. If the newest is before it,
+            `attrs["complete"]` is False.
         limit: load at most this many updates.
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
             be computed, for `interface_views`.
@@ -232,8 +233,8 @@ def load_ledger_history(
         `attrs["after_offset"]` and up to `attrs["offset"]`; load on from there with `start=attrs["offset"] + 1`.
 
     Raises:
-        InputError: an argument is not valid, no participant serves the route, or there are more than 100 pages and
-            none of `start`, `end` and `limit` is given.
+        InputError: an argument is not valid, the participant has not reached `start`, no participant serves the route,
+            or there are more than 100 pages and none of `start`, `end` and `limit` is given.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
         PagingError: the pages contradict each other, so that rows would be lost or doubled.
 
@@ -254,6 +255,8 @@ def load_ledger_history(
     make = partial(_Reader, whole_format(named, interfaces=views), first, stop, size, most)
     read = read_one_participant(load, make)
     transactions, events = read.tables()
+    if not read.full and read.reached < (stop or 0) - 1:
+        load.origin.complete = False
     frames = [
         of_one.frame(rows, after_offset=read.after, offset=read.reached)
         for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
@@ -292,21 +295,30 @@ class _Reader:
         )
 
     def all_pages(self, ledger: Ledger, newest: int) -> None:
-        """Read from the first requested offset to the last existing one."""
+        """Read from the first requested offset to the last existing one.
+
+        Raises:
+            InputError: the participant has not reached the first one, as after it was set up again.
+        """
+        if self.start is not None and self.start > newest + 1:
+            raise InputError(
+                f"start={self.start} is after the participant's newest offset {newest}: give {newest + 1} or less"
+            )
         last = newest if self.end is None else min(newest, self.end - 1)
         self.after = self.reached = 0 if self.start is None else self.start - 1
         begin = self.after
-        while begin < last and not self._full:
+        while begin < last and not self.full:
             self._pages(ledger, begin, last)
             if self.reached == begin:
                 break
             # A last page that ends before the range leaves the rest to be requested again.
             begin = self.reached
-        if not self._full:
+        if not self.full:
             self.reached = max(self.reached, last)
 
     @property
-    def _full(self) -> bool:
+    def full(self) -> bool:
+        """Whether the limit is reached."""
         return self.limit is not None and self._rows >= self.limit
 
     def _pages(self, ledger: Ledger, begin: int, last: int) -> None:
@@ -325,7 +337,7 @@ class _Reader:
         for position, page in enumerate(pages):
             self._check_bounds(page, last, first=begin == 0 and position == 0)
             self._take(page)
-            if self._full:
+            if self.full:
                 return
 
     def _check_bounds(self, page: LedgerUpdatesPage, last: int, *, first: bool) -> None:
@@ -367,7 +379,7 @@ class _Reader:
             self._transactions.append(transactions)
             self._events.append(events)
             self._rows += len(updates)
-        self.reached = _offset_of(updates[-1], 0) if self._full else page.highest_offset_inclusive
+        self.reached = _offset_of(updates[-1], 0) if self.full else page.highest_offset_inclusive
 
 
 def _updates_of(page: LedgerUpdatesPage) -> list[bytes]:
