@@ -170,7 +170,7 @@ def entity(value: Any, name: str) -> str:
 
 
 def path(value: Any, name: str) -> str:
-    """Read the path of a file or folder.
+    """Read the path of a file or folder; a leading `~` is the home folder, as in a shell.
 
     Raises:
         InputError: it is neither text nor an `os.PathLike` of text, empty, or has a null character.
@@ -178,7 +178,7 @@ def path(value: Any, name: str) -> str:
     spelled = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(spelled, str) or not spelled or "\0" in spelled:
         refuse(name, value, "give a path as text or pathlib.Path; the current folder is '.'")
-    return spelled
+    return os.path.expanduser(spelled)  # noqa: PTH111 - a Path would change URLs
 
 
 def choice(value: Any, name: str, allowed: Sequence[str]) -> str:

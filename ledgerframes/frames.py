@@ -142,20 +142,26 @@ def to_arrow(frame: Any, table: Table, needed: Sequence[str], *, name: str | Non
         name: the frame's name in error messages; the table's name by default.
 
     Raises:
-        InputError: it is not a frame, a column is missing, or times have no zone.
+        InputError: it is not a frame, a column is missing, times have no zone, or values are of another kind.
     """
     name = name or table.name
     _check_columns(frame, needed, name=name, giver=_GIVERS.get(table.name, f"lf.load_{table.name}"))
     _check_times(frame, table, needed, name)
-    schema = pa.schema([table.schema.field(column).with_nullable(True) for column in needed])  # noqa: FBT003
-    if isinstance(frame, pd.DataFrame):
-        return pa.table({field.name: _array(frame[field.name], field.type) for field in schema})
-    columns = frame if isinstance(frame, pa.Table) else frame.to_arrow()
-    return columns.select(list(needed)).cast(schema.remove_metadata())
+    columns = frame if isinstance(frame, pd.DataFrame | pa.Table) else frame.to_arrow()
+    rows = {}
+    for column in needed:
+        kind = table.schema.field(column).type
+        try:
+            rows[column] = _array(columns[column], kind)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise InputError(f"{name}: column {column!r} does not hold {kind}: {error}; pass it as loaded") from error
+    return pa.table(rows)
 
 
-def _array(values: pd.Series, kind: pa.DataType) -> pa.Array:
+def _array(values: pd.Series | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
     """A column in its declared type; amounts that are all null come as floats, which Arrow would take for decimals."""
+    if isinstance(values, pa.ChunkedArray):
+        return values.cast(kind)
     if pa.types.is_decimal(kind) and pd.api.types.is_float_dtype(values.dtype):
         values = values.astype(object)
     return pa.array(values, kind, from_pandas=True)
@@ -232,12 +238,15 @@ def hold_amounts(frame: pd.DataFrame, columns: Sequence[str], decimals: Decimals
 
 
 def _check_columns(frame: Any, needed: Sequence[str], *, name: str, giver: str) -> None:
-    names = frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", None)
-    if names is None or not (isinstance(frame, pa.Table | pd.DataFrame) or hasattr(frame, "to_arrow")):
+    if not (isinstance(frame, pa.Table | pd.DataFrame) or hasattr(frame, "to_arrow")):
         raise InputError(f"{name} is {type(frame).__name__}, not a frame; {giver} returns one")
-    missing = [column for column in needed if column not in list(names)]
+    names = list(frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", ()))
+    missing = [column for column in needed if column not in names]
     if missing:
         raise InputError(f"{name} has no column(s) {', '.join(missing)}; {giver} returns them")
+    twice = [column for column in needed if names.count(column) > 1]
+    if twice:
+        raise InputError(f"{name} has the column(s) {', '.join(twice)} twice; keep one of each")
 
 
 def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> None:
@@ -245,7 +254,10 @@ def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> 
     times = [column.name for column in table.columns if column.kind is TIME and column.name in needed]
     for column in times:
         kind = getattr(frame[column], "type", None) or frame[column].dtype
-        if str(kind) in {"null", "Null", "object"} or getattr(kind, "tz", None) or getattr(kind, "time_zone", None):
+        kind = getattr(kind, "pyarrow_dtype", kind)
+        if str(kind) in {"null", "Null"} or getattr(kind, "tz", None) or getattr(kind, "time_zone", None):
+            continue
+        if str(kind) == "object" and all(getattr(value, "tzinfo", None) for value in frame[column].dropna()):
             continue
         raise InputError(
             f"{name}: column {column!r} is {kind}, not times with a zone; pass it as loaded, or set the zone, for"

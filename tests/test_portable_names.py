@@ -1,7 +1,7 @@
 """Every file that is written has a name that Windows and macOS take, too."""
 
 import re
-from pathlib import PureWindowsPath
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
@@ -45,6 +45,33 @@ def test_lakes_exports_recordings_and_reports_have_names_for_every_system(tmp_pa
 
     assert unfit(tmp_path) == []
     assert names_that_differ_in_capitals_only(tmp_path) == 0
+
+
+def test_a_tilde_is_the_home_folder_wherever_a_path_is_given(tmp_path, monkeypatch):
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.chdir(work)
+    (home / "labels.csv").write_text("party,label\na::1220,A\n")
+
+    with lf.sandbox(updates=30) as net, lf.record("~/record", net=net) as kept:
+        history = lf.load_history(kept)
+        lf.open_store("~/lake").sync(net, progress=False)
+        net.sandbox.save("~/world")
+    history.save(Path("~/history"))
+    lf.report(history, "~/report.html", sections=["provenance"])
+    lf.open_store("~/lake").export("~/star", model="star")
+
+    names = {"labels.csv", "record", "lake", "world", "history", "report.html", "star"}
+    assert {path.name for path in home.iterdir()} == names
+    assert list(work.iterdir()) == []
+    assert lf.mint_burn("~/history").equals(lf.mint_burn(history))
+    assert lf.labels("~/labels.csv").label.tolist() == ["A"]
+    with lf.replay("~/record") as net:
+        assert lf.load_history(net).updates.equals(history.updates)
+    lf.sandbox(load="~/world").close()
 
 
 @pytest.mark.parametrize("path", [r"C:\Users\ann\my lake", r"\\server\share\lake", "D:/lake"])

@@ -132,8 +132,7 @@ def holdings(
     """
     from ledgerframes.models.holdings import holdings_from_events
 
-    history = history_of(existing(store), {})
-    balances = holdings_from_events(history.events, history.reassignments, at=opt.bound(at), decimals="exact")
+    balances = holdings_from_events(existing(store), at=opt.bound(at), decimals="exact")
     columns = ["party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings"]
     return _largest(balances[columns], "total_coin_holdings", top)
 

@@ -299,8 +299,8 @@ class _Load:
             reason = f"{self.place} ends at {self._newest}, {self._last_there}"
         self.complete = False
         raise PartialResultError(
-            f"{reason}, and {window} is asked for. Give an earlier start=, leave it out, or pass allow_partial=True to"
-            " get no rows"
+            f"{reason}, and {window} is asked for. Give an earlier start= or leave it out, or pass"
+            " allow_partial=True to get no rows"
         )
 
     @property

@@ -133,7 +133,9 @@ def _of_party(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The requested party's entries, and whether the earlier state is known."""
     party = arguments["party"]
     if isinstance(party, str) and "::" not in party:
-        raise InputError(f"party={party!r} is not a whole party id, such as 'alice::1220…'; lf.labels has them")
+        raise InputError(
+            f"party={party!r} is not a whole party id, such as 'alice::1220…'; without party= the table has all"
+        )
     return begun(inputs, arguments) | ({} if party is None else {"parties": list(names([party], "party"))})
 
 

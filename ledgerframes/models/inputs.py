@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from ledgerframes.arguments import path as read_path
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, described, proof_of, to_arrow, to_pandas
@@ -171,7 +172,7 @@ def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
     if is_store(data):
         return _stored(data, table)
     if isinstance(data, str | Path):
-        missing = additional and not (Path(data) / f"{table.name}.parquet").exists()
+        missing = additional and not (Path(read_path(data, table.name)) / f"{table.name}.parquet").exists()
         return _empty(table) if missing else parquet_files(data, table)
     return _empty(table) if additional else _Frame(data, table)
 
@@ -206,9 +207,10 @@ def inputs_of_snapshot(name: str, data: Any, *needed: str) -> Inputs:
     if is_store(data):
         frame = data.load(name, as_="arrow")
     elif isinstance(data, str | Path):
-        if not Path(data).exists():
+        place = Path(read_path(data, name))
+        if not place.exists():
             raise InputError(f"{name}={str(data)!r} does not exist: give the result of lf.load_{name}, or a Store")
-        frame = ds.dataset(data, format="parquet").to_table()
+        frame = ds.dataset(place, format="parquet").to_table()
     if isinstance(frame, pd.DataFrame):
         exact = [column.name for column in table.columns if column.kind is AMOUNT and column.name in needed]
         to_pandas(frame, needed, name=name, giver=f"lf.load_{name}", exact=exact)
@@ -257,8 +259,10 @@ def _in_batches(rows: pa.Table) -> pa.Table:
 
 
 def columns_of(frame: Any) -> list[str]:
-    """The names of a frame's columns, of any form."""
-    return list(frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", ()))
+    """The names of a frame's columns, of any form; none of what is no frame, such as a batch or a lazy query."""
+    if isinstance(frame, pa.Table):
+        return list(frame.column_names)
+    return list(frame.columns) if isinstance(frame, pd.DataFrame) or hasattr(frame, "to_arrow") else []
 
 
 def _stored(store: Any, table: Table) -> Give:
@@ -300,7 +304,7 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
     Raises:
         InputError: there is none, or it is a lake's, some of whose files may hold rows that were replaced.
     """
-    place = Path(path)
+    place = Path(read_path(path, table.name))
     saved = place / f"{table.name}.parquet"
     if not place.exists():
         raise InputError(f"{table.name}={str(path)!r} does not exist: {_GIVER}")
@@ -308,9 +312,12 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
     if (lake / "lake.json").exists():
         raise InputError(f"{table.name}={str(path)!r} is a lake: give lf.open_store({str(lake)!r})")
     try:
-        return ParquetFiles(ds.dataset(saved if saved.exists() else path, format="parquet"), table)
+        found = ds.dataset(saved if saved.exists() else place, format="parquet")
     except pa.ArrowInvalid:
         raise InputError(f"{table.name}={str(path)!r} is not Parquet: {_GIVER}") from None
+    if not found.files:
+        raise InputError(f"{table.name}={str(path)!r} has no Parquet in it: {_GIVER}")
+    return ParquetFiles(found, table)
 
 
 def _empty(table: Table) -> Give:

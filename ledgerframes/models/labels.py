@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
+from ledgerframes.arguments import path as read_path
 from ledgerframes.arguments import shown, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.loaders.network_names import load_names
@@ -135,7 +136,7 @@ def _read(path: Any) -> tuple[str, list[list[str]]]:
         cells = [_texts(frame[name]) if name in frame else [""] * len(frame) for name in _COLUMNS]
         return "own", [list(row) for row in zip(*cells, strict=True)]
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        with Path(read_path(path, "path")).open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             _check(str(path), rows.fieldnames or [])
             return Path(path).name, [[(row.get(name) or "").strip() for name in _COLUMNS] for row in rows]

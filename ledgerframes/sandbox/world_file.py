@@ -53,7 +53,7 @@ def save(world: World, path: str | os.PathLike[str]) -> None:
     Raises:
         WorldFileError: the file cannot be written, or nothing says how the ledger was made.
     """
-    target = Path(path)
+    target = Path(os.path.expanduser(path))  # noqa: PTH111 - a name of no user is a file's
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     with world.lock:
         if not world.made:
@@ -81,7 +81,7 @@ def load(path: str | os.PathLike[str]) -> World:
     """
     if not isinstance(path, str | os.PathLike):
         raise WorldFileError(f"load={path!r} is not valid: give the path of a file that sandbox.save wrote")
-    source = Path(path)
+    source = Path(os.path.expanduser(path))  # noqa: PTH111 - a name of no user is a file's
     try:
         there = source.is_file()
     except OSError as error:

@@ -55,7 +55,7 @@ def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_p
         (("coverage", "LAKE", "--as-of", "never"), "a sync's id or the number of a document\n"),
         (("sync", "LAKE", "--tables", "holdings_summary", "--scan-url", "http://127.0.0.1:9"), "; give --party\n"),
         (("sync", "LAKE", "--every", "5s"), "--every says how often --follow syncs"),
-        (("movements", "LAKE", "--party", "alice"), "--party 'alice' is not a whole party id"),
+        (("movements", "LAKE", "--party", "alice"), "such as 'alice::1220…'; without --party the table has all"),
         (("movements", "LAKE", "--party", "a::1", "--party", "b::1"), "movements is of one --party"),
         (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
         (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),
@@ -93,6 +93,8 @@ def test_holdings_are_listed_largest_first_and_exact(command, lake):
 
     assert f"{max(held.total_coin_holdings):f}".rstrip("0").rstrip(".") in done.out
     assert f"{len(held) - 1} more; --top shows them" in done.err
+    later = command("holdings", lake, "--at", "2030-01-01")
+    assert (later.code, "--at 2030-01-01T00:00:00.000000Z is later" in later.err) == (1, True)
 
 
 def test_rewards_are_summed_exactly(command, lake):

@@ -1,6 +1,7 @@
 """What holds for every table that is computed from events."""
 
 import inspect
+import json
 
 import pandas as pd
 import polars as pl
@@ -108,6 +109,36 @@ def test_a_path_of_a_lake_or_of_another_file_is_an_error_that_says_what_to_give(
             lf.mint_burn(tmp_path / path)
     with pytest.raises(lf.errors.InputError, match=r"events\.csv' is not Parquet: give the events of"):
         lf.mint_burn(tmp_path / "events.csv")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(lf.errors.InputError, match=r"none' has no Parquet in it: give the events of"):
+        lf.mint_burn(tmp_path / "none")
+
+
+def test_a_frame_of_pandas_with_arrow_dtypes_gives_the_same_rows(history):
+    events = history.events.convert_dtypes(dtype_backend="pyarrow")
+
+    assert lf.mint_burn(events).equals(lf.mint_burn(history.events))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            lambda events: events.assign(payload=events.payload.map(json.loads, na_action="ignore")),
+            "'payload' does not",
+        ),
+        (lambda events: events.assign(acting_parties=events.acting_parties.astype(str)), "'acting_parties' does not"),
+        (lambda events: events.assign(record_time=events.record_time.dt.tz_localize(None).astype(object)), "a zone"),
+        (lambda events: events.assign(record_time=events.record_time.astype(str).astype(object)), "a zone"),
+        (lambda events: pd.concat([events, events[["payload"]]], axis=1), r"column\(s\) payload twice"),
+        (lambda events: pl.from_pandas(events).lazy(), "is not valid: give the events"),
+        (lambda events: pa.RecordBatch.from_pandas(events[["update_id"]]), "is not valid: give the events"),
+    ],
+    ids=["parsed", "text", "local", "written", "twice", "lazy", "batch"],
+)
+def test_a_frame_that_is_not_as_loaded_is_refused_by_the_name_of_its_column(history, changed, said):
+    with pytest.raises(lf.errors.InputError, match=said):
+        lf.network_daily(changed(history.events.head(50).copy()))
 
 
 @pytest.fixture(scope="module")

@@ -185,8 +185,8 @@ def check_reach(
     behind = wanted.since is not None and wanted.since > reach.micros + 1
     if behind or (wanted.start is not None and wanted.start > Cursor(reach.migration_id, reach.micros + 1)):
         raise PartialResultError(
-            f"{name}: what is stored ends at {ends}, and {wanted} is asked for. Sync first, give an earlier start=, or"
-            " pass allow_partial=True to get what there is"
+            f"{name}: what is stored ends at {ends}, and {wanted} is asked for. Sync first or give an earlier start=,"
+            " or pass allow_partial=True to get what there is"
         )
     if computed and wanted.until is not None and wanted.until > reach.micros + 1:
         raise PartialResultError(

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_tables, format_of
 from ledgerframes.export.report import ExportReport
@@ -90,7 +91,7 @@ def export_star(
         text = json.dumps(model, ensure_ascii=False, indent=1) + "\n"
         paths[MODEL].write_text(text, encoding="utf-8", newline="")
         if TMDL in paths:
-            write_semantic_model(paths[TMDL], model, Path(target).absolute())
+            write_semantic_model(paths[TMDL], model, Path(read_path(target, "path")).absolute())
 
     names = (MODEL, TMDL) if format == "parquet" else (MODEL,)
     provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}
