@@ -17,7 +17,7 @@ from tests.asking import asking
 from tests.clocks import SkippingClock
 from tests.loaders.snapshot_scan import created, scan
 from tests.replay import read_capture, replay
-from tests.rigs.servers import started
+from tests.rigs.servers import replica, started
 from tests.sandbox.brute_force import replay as replay_book
 from tests.transport.hostile_server import HostileServer, answer, text
 
@@ -104,6 +104,12 @@ def test_a_limit_ends_the_paging(net):
     assert len(lf.load_active_contracts(net, limit=10, page_size=5)) == 10
     migrations = len({update.migration_id for update in net.sandbox.world.updates})
     assert net.stats.requests - before <= migrations + 1 + 1 + 2
+
+
+def test_a_server_with_a_smaller_maximum_is_followed(net):
+    wanted = lf.load_active_contracts(net, templates=[COIN_NAME])
+    with replica(net.sandbox, page_maximum=20) as server, lf.connect(scan_url=server.scan_url) as other:
+        pd.testing.assert_frame_equal(lf.load_active_contracts(other, templates=[COIN_NAME]), wanted)
 
 
 def test_more_than_a_hundred_pages_need_a_narrower_question(net):
@@ -310,6 +316,7 @@ BROKEN = {
         lf.errors.DecodeError,
         "belongs to",
     ),
+    "another migration": ({"migration_id": 3, "created_events": []}, lf.errors.DecodeError, "belongs to"),
     "no list": ({"created_events": {}}, lf.errors.DecodeError, "created_events"),
     "no time": ({"record_time": "x", "created_events": []}, lf.errors.DecodeError, "state"),
     "a contract without its id": (
@@ -395,8 +402,10 @@ def test_every_template_of_a_scan_goes_by_its_module(switched_history):
         ({"templates": []}, "templates is empty"),
         ({"templates": COIN_NAME}, "give a list"),
         ({"parties": ["a::1", "a::1", "a/b"]}, r"parties\[2\]='a/b'.*party id"),
+        ({"parties": []}, "parties is empty"),
         ({"at": "soon"}, "at="),
         ({"page_size": 0}, "page_size=0"),
+        ({"page_size": 2**31}, "page_size="),
     ],
     ids=str,
 )

@@ -168,5 +168,6 @@ def test_many_contracts_want_a_limit_and_a_limit_stops_the_requests():
         with pytest.raises(lf.errors.InputError, match=r"more than 100 rows, 100 pages: give limit="):
             lf.load_ledger_contracts(net, PARTY)
         asked = len(participant.asked)
-        assert len(lf.load_ledger_contracts(net, PARTY, limit=2)) == 2
+        assert len(lf.load_ledger_contracts(net, PARTY, limit=2, page_size=1)) == 2
         assert len(participant.asked) == asked + 2
+        assert [body.get("maxPageSize") for body in participant.asked[asked - 1 :]] == [None, 1, 1]

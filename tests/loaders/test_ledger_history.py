@@ -127,7 +127,7 @@ def test_faults_on_the_way_lose_and_double_nothing():
 
 def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginning():
     dying, other = Participant("one", dies_at=3), Participant("two", offsets=list(range(3, 20, 2)))
-    with connected(dying, other) as net:
+    with connected(dying, Participant("new", dies_at=2), other) as net:
         history = lf.load_ledger_history(net, PARTY)
     assert offsets(history) == other.offsets
     assert {update[4:7] for update in history.transactions.update_id} == {"two"}
@@ -262,12 +262,12 @@ def test_a_newer_participant_is_asked_where_the_first_one_has_no_pages():
         assert {one[4:7] for one in lf.load_ledger_history(net, PARTY).transactions.update_id} == {"new"}
 
 
-@pytest.mark.parametrize("given", [{"start": 5}, {"end": 5}])
+@pytest.mark.parametrize("given", ["start", "end", "at"])
 def test_an_offset_means_nothing_to_several_participants(given):
     refused = pytest.raises(lf.errors.InputError, match=r"=5 is an offset.*2 of them: connect with the one")
     with connected(Participant(), Participant("two")) as net:
         with refused:
-            lf.load_ledger_history(net, PARTY, **given)
+            (lf.load_ledger_contracts if given == "at" else lf.load_ledger_history)(net, PARTY, **{given: 5})
         assert net.stats.requests == 0
 
 

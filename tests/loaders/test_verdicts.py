@@ -188,6 +188,14 @@ def test_traffic_activity_and_what_no_column_holds():
     assert json.loads(record["extra"]) == {"/kind": "x"}
 
 
+def test_envelopes_of_one_view_each_need_no_extra():
+    traffic = {"total_traffic_cost": 10, "envelope_traffic_summaries": [{"traffic_cost": 4, "view_ids": [0]}]}
+    batches = decoded(alone(verdict(1), traffic_summary=traffic))
+
+    assert batches["views"]["traffic_cost"].to_pylist() == [4]
+    assert batches["verdicts"]["extra"].to_pylist() == [None]
+
+
 BROKEN = {
     "no verdict and no update": ({"update": None, "verdict": None}, "neither update nor verdict"),
     "no record time": (alone(verdict(1, record_time=...)), "record_time"),
