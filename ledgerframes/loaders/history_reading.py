@@ -305,7 +305,9 @@ class _Load:
 
     @property
     def _last_there(self) -> str:
-        return "the newest update there" if self.objects is None else "the last update in its objects"
+        if self.objects is None:
+            return "the newest update there"
+        return "the last update before a gap in its objects" if self.objects.cut else "the last update in its objects"
 
     def _proven(self, first: Cursor) -> bool | None:
         """Whether the ledger begins at the first available item."""
@@ -370,8 +372,8 @@ class _Load:
 
     @property
     def _behind(self) -> bool:
-        """Whether objects end before the newest update, from which `last` counts back."""
+        """Whether objects end at a gap, or before the newest update, from which `last` counts back."""
         newest = self._request.counted_from
-        if newest is None or self.objects is None:
+        if self.objects is None or (newest is None and not self.objects.cut):
             return False
-        return self._last is None or self._last.micros < newest
+        return self._last is None or newest is None or self._last.micros < newest

@@ -44,6 +44,7 @@ class ObjectHistory:
         readers: those that wait in the middle of it.
         whole: whether no item precedes its first one.
         reaches_end: whether it has everything up to the end of the window that it was listed for.
+        cut: whether more objects are listed after a gap, before which it ends.
     """
 
     place: str
@@ -51,6 +52,7 @@ class ObjectHistory:
     readers: Readers
     whole: bool = False
     reaches_end: bool = False
+    cut: bool = False
     history: PagedHistory = UPDATE_HISTORY
 
     @classmethod
@@ -71,7 +73,8 @@ class ObjectHistory:
             )
         segments = complete_segments(stored)
         objects = joined(consecutive(segments)) if segments else None
-        if objects is not None and objects.up_to < stored[-1].name.up_to:
+        cut = objects is not None and objects.up_to < stored[-1].name.up_to
+        if objects is not None and cut:
             _log.warning(
                 "%s lists none right after %s: later objects are not read", place, format_trimmed(objects.up_to)
             )
@@ -79,7 +82,7 @@ class ObjectHistory:
         whole = objects is not None and (after <= EARLIEST or objects.after > after)
         # Segments follow record time: the listed ones are complete as far as the window needs.
         reaches_end = objects is not None and objects.up_to >= up_to
-        return cls(place, objects, Readers(source), whole, reaches_end)
+        return cls(place, objects, Readers(source), whole, reaches_end, cut)
 
     def reader(self, window: Window, *, limit: int | None = None, page_size: int = MAXIMUM) -> HistoryReader:
         """A reader of a window, for pages of any size, which never end inside a tie."""

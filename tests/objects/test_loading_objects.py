@@ -82,6 +82,10 @@ def test_what_follows_a_missing_object_is_not_read(served, caplog):
     assert part.equals(whole.iloc[: len(part)])
     assert not part.attrs["complete"]
     assert "lists none right after" in caplog.text
+    open_ended = lf.load_history(served, start=BEGIN, source="objects")
+    assert "(the last update before a gap in its objects)" in str(open_ended)
+    assert open_ended.updates.attrs["known_to"] == open_ended.updates.attrs["cursor"]
+    assert not open_ended.updates.attrs["complete"]
 
 
 @pytest.mark.parametrize(
