@@ -27,7 +27,7 @@ def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
     }
 
 
-@of_model(TRAFFIC_PURCHASES)
+@of_model(TRAFFIC_PURCHASES, unknown=["unknown_rules_choices"])
 def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 

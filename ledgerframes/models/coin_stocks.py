@@ -142,7 +142,7 @@ def supply(
     """
 
 
-@of_model(SUPPLY_BY_PURPOSE, whole=True, settings=from_begin, check=_check_times, edges="coin_edges")
+@of_model(SUPPLY_BY_PURPOSE, whole=True, settings=from_begin, unknown=MOVERS, check=_check_times, edges="coin_edges")
 def supply_by_purpose(
     events: Any,
     *,

@@ -142,7 +142,7 @@ def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     """
 
 
-@of_model(FEATURED_APP_HISTORY, whole=True)
+@of_model(FEATURED_APP_HISTORY, whole=True, unknown=["unknown_rewards"])
 def featured_app_history(
     events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:

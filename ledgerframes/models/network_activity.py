@@ -163,7 +163,13 @@ def validator_liveness(
     """
 
 
-@of_model(NETWORK_DAILY, settings=_verdict_days, unknown=MOVERS, edges="coin_edges", with_more=_with_verdicts)
+@of_model(
+    NETWORK_DAILY,
+    settings=_verdict_days,
+    unknown=[*MOVERS, "unknown_rewards"],
+    edges="coin_edges",
+    with_more=_with_verdicts,
+)
 def network_daily(
     events: Any, *, verdicts: Any = None, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -194,7 +200,7 @@ def network_daily(
     """
 
 
-@of_model(APP_DAILY, settings=_days, unknown=["unknown_rewards"], edges="reward_edges", kind="app")
+@of_model(APP_DAILY, settings=_days, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges", kind="app")
 def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each application, by provider and day: activity, rewards, its share of all that was claimed, users, burn.
 
@@ -217,7 +223,7 @@ def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     """
 
 
-@of_model(VALIDATOR_DAILY, whole=True, settings=_days, unknown=["unknown_rewards"], edges="reward_edges")
+@of_model(VALIDATOR_DAILY, whole=True, settings=_days, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges")
 def validator_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each validator by day, as a scorecard: rounds reported and missed, rewards by kind, traffic, what is left.
 

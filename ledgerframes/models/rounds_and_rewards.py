@@ -12,7 +12,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import from_begin
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs
-from ledgerframes.models.signatures import of_model
+from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.tables.rounds_and_rewards import ISSUANCE, REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 
 
@@ -58,7 +58,9 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
     """
 
 
-@of_model(ISSUANCE, settings=from_begin, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
+@of_model(
+    ISSUANCE, settings=from_begin, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges", notes=_without_create
+)
 def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compare the issuance of each round with the schedule: allowed by the curve, minted, expired and burned.
 

@@ -16,6 +16,12 @@ counts as (
   where listed_votes.wrong is null and not coalesce(list_contains(offboarded, sv_name), false)
   group by requests.request
 ),
+-- A close ends a vote even if its result cannot be read.
+closed as (
+  select closed_contract
+  from vote_results
+  where wrong is not null and closed_contract is not null
+),
 opened as (
   select contract_id as request, min(created_at) as opened_at
   from vote_requests
@@ -36,7 +42,7 @@ select
     lambda number: 'CIP-' || lpad(number, 4, '0')))) as cips,
   opened_at, vote_before, target_effective_at,
   case
-    when shown_by <> 'close' then 'open'
+    when shown_by <> 'close' and contract_id not in (select closed_contract from closed) then 'open'
     when ending = 'VRO_Accepted' then 'accepted'
     when ending = 'VRO_Rejected' then 'rejected'
     when ending = 'VRO_Expired' then 'expired'

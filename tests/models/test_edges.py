@@ -9,7 +9,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
 from ledgerframes.models.unknown_movers import unknown_movers
-from tests.economics.histories import archive, coin, create, exercise, frame_of, update
+from tests.economics.histories import WHOLE, archive, coin, create, exercise, frame_of, update
 
 SV, AMULET, RULES = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:Amulet", "Splice.AmuletRules:AmuletRules"
 
@@ -92,15 +92,22 @@ def test_a_contract_whose_create_cannot_be_read_did_not_begin_before_the_range(t
         (lf.rewards, create("Splice.Amulet:RewardCouponV3", "x", {}), "Splice.Amulet:RewardCouponV3"),
         (lf.mint_burn, exercise(RULES, "r", "AmuletRules_Burn", {}, {}), f"{RULES}/AmuletRules_Burn"),
         (lf.coin_history, archive(AMULET, "c", "Amulet_Melt"), f"{AMULET}/Amulet_Melt"),
+        *(
+            (table, create("Splice.Amulet:RewardCouponV3", "x", {}), "Splice.Amulet:RewardCouponV3")
+            for table in (lf.network_daily, lf.featured_app_history)
+        ),
+        *(
+            (table, exercise(RULES, "r", "AmuletRules_BuyTraffic", {}, {}), f"{RULES}/AmuletRules_BuyTraffic")
+            for table in (lf.traffic_purchases, lf.supply_by_purpose, lf.issuance, lf.app_daily, lf.validator_daily)
+        ),
     ],
-    ids=["a reward", "a choice of the rules", "a choice on coins"],
+    ids=lambda value: getattr(value, "__name__", value if isinstance(value, str) else ""),
 )
 def test_what_is_like_a_reward_or_moves_coin_and_is_not_known_is_a_warning(table, node, name):
-    events = frame_of([update("a", 0, create(AMULET, "c", coin("alice", "1.0"))), update("b", 1, node)])
+    events = frame_of([update("a", 0, create(AMULET, "c", coin("alice", "1.0"))), update("b", 1, node)], **WHOLE)
 
-    options = {"opening": "nothing"} if table is lf.coin_history else {}
     with pytest.warns(IncompleteFiguresWarning, match=f"does not know {name}, which are like rewards or may move coin"):
-        table(events, **options)
+        table(events)
 
 
 def test_what_no_model_knows_is_told_from_what_is_known():

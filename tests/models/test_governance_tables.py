@@ -411,3 +411,16 @@ def test_a_vote_that_cannot_be_read_is_counted():
 
     assert len(rows) == 0
     assert rows.attrs["not_understood"] == {f"{REQUEST}: {name}": 1 for name in ("requester", "voteBefore")}
+
+
+def test_a_vote_whose_close_cannot_be_read_is_not_open():
+    made = request("v0", ("a", True))
+    unread = exercise(
+        RULES, "rules", "DsoRules_CloseVoteRequest", {"requestCid": "v0", "amuletRulesCid": "r", "sv": "a::1"}, {},
+        archive(REQUEST, "v0"),
+    )  # fmt: skip
+
+    rows = lf.votes(frame_of([update("g", 1, made, request("v1")), update("h", 2, unread)], **WHOLE))
+
+    assert rows.set_index("request").outcome.fillna("").to_dict() == {"v0": "", "v1": "open"}
+    assert rows.attrs["not_understood"][f"{RULES}/DsoRules_CloseVoteRequest: outcome.tag"] == 1
