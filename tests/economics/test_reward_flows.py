@@ -27,9 +27,9 @@ VERSIONS = ("markers", "switch", "validators")
 
 @pytest.fixture(scope="module")
 def worlds(twelve_days_history, switched_history):
-    """A history of each reward version, and its flows."""
+    """A history of each reward version, its flows and its rewards."""
     histories = (twelve_days_history, switched_history, with_validators(switched_history))
-    return [(history, lf.reward_flows(history)) for history in histories]
+    return [(history, lf.reward_flows(history), lf.rewards(history).set_index("contract_id")) for history in histories]
 
 
 @pytest.fixture(scope="module", params=range(len(VERSIONS)), ids=VERSIONS)
@@ -39,7 +39,7 @@ def whole(worlds, request):
 
 @pytest.fixture(scope="module")
 def flows(worlds, whole):
-    return next(flows for history, flows in worlds if history is whole)
+    return next(flows for history, flows, _ in worlds if history is whole)
 
 
 def with_validators(history):
@@ -79,7 +79,7 @@ def joined(found):
 @pytest.mark.long(quick=9)
 @pytest.mark.parametrize("number", range(CUTS))
 def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
-    whole, flows = worlds[number % len(worlds)]
+    whole, flows, rewards = worlds[number % len(worlds)]
     times = sorted(whole.updates["record_time"].to_pylist())
     start, end = sorted(random.Random(number).sample(times, 2))
     recorded = whole.events["record_time"]
@@ -90,6 +90,7 @@ def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", lf.errors.IncompleteFiguresWarning)
         found, minted = lf.reward_flows(events), lf.mint_burn(events)
+        ended = lf.rewards(events).set_index("contract_id").query("outcome != 'open'")
 
     # Few cuts are so short that nothing that began before ends in them.
     assert bool(caught) == bool(begun_before(events)), (start, end)
@@ -99,6 +100,10 @@ def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
         assert same(sums(found, event)) == same(sums(wanted, event)), (start, end, event)
     assert sums(found, "claimed") == {kind: amount for kind in KINDS if (amount := minted[f"minted_{kind}"].sum())}
     assert not minted.unexplained.fillna(0).any()
+    # What is known of a coupon by itself is what the whole knows of it.
+    known, same = ended.amount.notna(), rewards.reindex(ended.index)
+    assert ended.ended_at.equals(same.ended_at)
+    assert (ended.amount[known] == same.amount[known]).all()
 
 
 def test_the_whole_has_every_coupon_once(whole, flows):

@@ -80,7 +80,7 @@ def test_every_output_is_a_row_with_its_fees():
     ("meta", "receiver", "kind"),
     [
         (None, "bob", "transfer"), (None, "alice", "self"), ({KIND: "transfer"}, "alice", "self"),
-        ({KIND: "new-kind"}, "bob", "new-kind"),
+        ({KIND: "new-kind"}, "bob", "new-kind"), ({KIND: "merge-split"}, "alice", "merge-split"),
         ({KIND: None}, "bob", "transfer"),
     ],
     ids=str,

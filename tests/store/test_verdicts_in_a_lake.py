@@ -50,7 +50,11 @@ def test_the_rows_are_the_truth_and_a_second_sync_adds_nothing(ledger, tmp_path)
     assert dict(store.tables().set_index("table").version) == versions
     assert all(text.startswith("verdicts: ") for text in first.covered)
     assert bool(store.check(full=True))
+    damaged = next((tmp_path / "lake" / "app_activity").rglob("*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    assert not store.check()
     report = store.repair(unsettled=True)
+    assert "app_activity" in report.damaged[0]
     assert [text for text in report.stretches if text.startswith("verdicts: ")]
     for _ in range(2):
         ledger.sandbox.advance(updates=25)
