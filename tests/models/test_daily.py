@@ -172,12 +172,17 @@ def test_private_transactions_are_verdicts_without_an_update(short):
     middle = history.updates.record_time[300]
     late, early = (lf.load_verdicts(short, **{at: middle}, progress=False) for at in ("start", "end"))
     names = ["private_transactions", "rejected_requests", "median_traffic_cost"]
-    rows = verdicts.verdicts.assign(day=verdicts.verdicts.record_time.dt.floor("D"))
-    accepted = rows[rows.result == "VERDICT_RESULT_ACCEPTED"]
+    harsh = verdicts.verdicts.copy()  # what is rejected costs no transaction
+    harsh.loc[::3, ["result", "total_traffic_cost"]] = ["VERDICT_RESULT_REJECTED", 0]
+    alone = lf.network_daily(history.events)
+    assert (alone.transactions.sum(), alone.reassignments.sum()) == (history.events.update_id.nunique(), 0)
 
     without = lf.network_daily(history).set_index("time")
     assert without[names].isna().all(axis=None)
-    for given in (verdicts, verdicts.verdicts):
+    for given in (verdicts, verdicts.verdicts, harsh):
+        shown = harsh if given is harsh else verdicts.verdicts
+        rows = shown.assign(day=shown.record_time.dt.floor("D"))
+        accepted = rows[rows.result == "VERDICT_RESULT_ACCEPTED"]
         days = lf.network_daily(history, verdicts=given).set_index("time")
         unseen = accepted[~accepted.update_id.isin(history.updates.update_id)]
         assert days.private_transactions.to_dict() == unseen.groupby("day").size().to_dict()

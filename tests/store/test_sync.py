@@ -205,12 +205,13 @@ def test_a_migration_that_appears_between_two_known_ones_is_read(store):
         assert_whole(store, net)
 
 
-def test_an_update_id_at_two_places_is_refused():
+@pytest.mark.parametrize("target", [60, -1], ids=["on a later page", "in another migration"])
+def test_an_update_id_at_two_places_is_refused(target):
     with lf.sandbox(updates=200, migrations=2) as net:
         updates = net.sandbox.world.updates
-        first, other = updates[3], updates[-1]
+        first, other = updates[3], updates[target]
         rendered = other.rendered.replace(other.update_id.encode(), first.update_id.encode())
-        updates[-1] = other._replace(update_id=first.update_id, rendered=rendered)
+        updates[target] = other._replace(update_id=first.update_id, rendered=rendered)
         with pytest.raises(lf.errors.PagingError, match="at another cursor") as caught:
             lf.load_history(net, start=BEGIN, page_size=25)
         assert str(caught.value).count(first.update_id) == 1
