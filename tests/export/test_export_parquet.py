@@ -150,7 +150,7 @@ def test_a_month_that_names_no_partition_is_refused(tmp_path, month):
 
 
 @pytest.mark.parametrize("profile", [None, "bi"])
-@pytest.mark.parametrize("unit", ["us", "ns"])
+@pytest.mark.parametrize("unit", ["us", "ns", "s"])
 def test_durations_are_seconds_since_parquet_has_no_type_for_them(tmp_path, profile, unit):
     spans = pa.array([timedelta(seconds=2), None, timedelta(seconds=-1)], pa.duration(unit))
 

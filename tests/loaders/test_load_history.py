@@ -287,6 +287,7 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
         ({"limit": 0}, "limit=0"),
         ({"as_": "numpy"}, "as_='numpy'"),
         ({"decimals": "object"}, "decimals='object'"),
+        ({"source": "object"}, "source='object'"),
         ({"page_size": 1001}, "page_size=1001"),
         ({"start": "soon"}, "start='soon' is not a time"),
         ({"start": "2026-01-02", "end": "2026-01-01"}, "is not after start"),
