@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import InputError, PagingError
+from ledgerframes.errors import InputError, PagingError, PartialResultError
 from ledgerframes.frames import shown_by_rows
 from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
@@ -237,6 +237,7 @@ def load_ledger_history(
             or there are more than 100 pages and none of `start`, `end` and `limit` is given.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
         PagingError: the pages contradict each other, so that rows would be lost or doubled.
+        PartialResultError: the participant has pruned updates from `start` on.
 
     Example:
         >>> import ledgerframes as lf
@@ -335,7 +336,7 @@ class _Reader:
             too_long=None if bounded else f"give start=, end= or limit=; offsets go up to {last:,}",
         )  # fmt: skip
         for position, page in enumerate(pages):
-            self._check_bounds(page, last, first=begin == 0 and position == 0)
+            self._check_bounds(page, last, first=begin == self.after and position == 0)
             self._take(page)
             if self.full:
                 return
@@ -345,11 +346,17 @@ class _Reader:
 
         Raises:
             PagingError: updates between the two would be lost, or come twice.
+            PartialResultError: the participant has pruned the first updates asked for.
         """
         low, high = page.lowest_offset_exclusive, page.highest_offset_inclusive
         if first and self.start is None:
             # Participants that have pruned their history begin later.
             self.after = self.reached = low
+        elif first and low > self.reached:
+            raise PartialResultError(
+                f"{_ENDPOINT}: the participant has pruned its updates up to offset {low}, and start={self.start} was"
+                f" asked for: give start={low + 1}, or leave it out to load from there"
+            )
         if low > self.reached:
             raise PagingError(
                 f"{_ENDPOINT}: the page begins after offset {low}, and the one before ended at {self.reached}:"
