@@ -1,6 +1,7 @@
 """A store as a star: facts and dimensions whose keys meet, with the sums of the lake's own tables."""
 
 import json
+import re
 from functools import cache
 
 import pyarrow.parquet as pq
@@ -287,7 +288,7 @@ def test_the_model_describes_the_files(made):
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize("options", [{"format": "csv"}, {"format": "xlsx"}], ids=str)
+@pytest.mark.parametrize("options", [{"format": "csv", "times": "ms"}, {"format": "xlsx"}], ids=str)
 def test_a_star_is_written_in_every_form(tmp_path, options):
     pytest.importorskip("xlsxwriter")
     store = filled(tmp_path, {"updates": 60})
@@ -299,6 +300,10 @@ def test_a_star_is_written_in_every_form(tmp_path, options):
         one["name"] for table in model["tables"] if table["name"] == "fact_transfers" for one in table["columns"]
     ]
     assert "amount_exact" in columns  # the form for reporting programs, unless profile="exact" is asked for
+    if options["format"] == "csv":
+        written = (tmp_path / "out" / "fact_transfers.csv").read_text()
+        assert re.search(r":\d\d\.\d{3}\b", written)
+        assert not re.search(r":\d\d\.\d{4}", written)
 
 
 @pytest.mark.long(quick=1)
