@@ -25,10 +25,13 @@ def store(tmp_path_factory):
 WRONG = {
     "unknown model": ({"model": "snowflake"}, "model='snowflake' is not valid: give 'star'"),
     "tables": ({"tables": ["updates"]}, "leave tables= out, or leave model= out"),
+    "no tables": ({"tables": []}, "leave tables= out"),
     "start": ({"start": "2025-03-03"}, "leave start= out"),
     "end": ({"end": "2025-03-03"}, "leave end= out"),
     "last": ({"last": "1h"}, "leave last= out"),
     "hive": ({"layout": "hive"}, "leave layout= out"),
+    "format": ({"format": "xls"}, "format='xls' is not valid"),
+    "profile": ({"profile": "BI"}, "profile='BI' is not valid"),
     "overwrite": ({"overwrite": "yes"}, "overwrite='yes' is not valid"),
     "allow_partial": ({"allow_partial": 1}, "allow_partial=1 is not valid"),
 }

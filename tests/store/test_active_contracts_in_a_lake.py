@@ -230,6 +230,15 @@ def test_another_server_reads_the_snapshot_from_its_beginning(store):
     assert store.check(full=True)
 
 
+def test_a_snapshot_of_another_server_is_begun_anew(store):
+    busy = pytest.raises(lf.errors.ServerError)
+    with HostileServer(scan(paged(9, 2, stop=4))) as server, asking(server, attempts=1) as net, busy:
+        store.sync(net, **SMALL)
+    with HostileServer(scan(paged(9, 2))) as server, asking(server) as net:
+        assert store.sync(net, **SMALL).rows == {TABLE: 9}
+        assert pages_asked(server)[0] is None
+
+
 def test_a_newer_snapshot_takes_the_place_of_one_that_is_not_whole(store):
     moving = {"record_time": "2026-01-30T06:00:00Z"}
 

@@ -85,7 +85,7 @@ def test_a_sum_of_more_than_38_digits_is_an_error_that_names_the_table(store):
 def test_the_report_of_a_sync_counts_the_computed_rows_that_it_wrote(store, growing):
     net, show = growing
     show(280)
-    store.sync(net, derive=["rewards"], progress=False)
+    first = store.sync(net, derive=["rewards"], progress=False)
 
     quiet = store.sync(net, progress=False)
     held = len(store.load("rewards"))
@@ -95,6 +95,7 @@ def test_the_report_of_a_sync_counts_the_computed_rows_that_it_wrote(store, grow
     assert not any(quiet.rows.values())
     assert "nothing new" in str(quiet)
     assert 0 < report.rows["rewards"] < held
+    assert len(store.load("rewards", as_of=first.sync_id)) == held < len(store.load("rewards"))
     assert f"{report.rows['rewards']:,} rows of rewards written" in str(report)
     assert not store.derive().again
     assert_equal_to_one_go(store, ["rewards"])

@@ -60,6 +60,7 @@ def test_the_rows_are_the_truth_and_a_second_sync_adds_nothing(ledger, tmp_path)
         ledger.sandbox.advance(updates=25)
         store.sync(ledger, tables=["verdicts"], progress=False, page_size=40)
     assert stored(store) == truth(ledger)
+    assert len(store.load("verdicts", as_of=first.sync_id)) == first.rows["verdicts"] < len(store.load("verdicts"))
 
 
 def test_a_history_and_its_verdicts_cover_what_each_of_them_has(ledger, tmp_path):
