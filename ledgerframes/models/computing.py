@@ -133,8 +133,8 @@ def not_understood(rows: Any) -> str:
     if not counts:
         return ""
     named = f"{', '.join(list(counts)[:_FEW])}{' and others' if len(counts) > _FEW else ''}"
-    unknown = plural(sum(counts.values()), "template, choice or member is", "templates, choices or members are")
-    return f"{unknown} unknown to this version and left out of these figures: {named}."
+    times = plural(sum(counts.values()), "time")
+    return f"{times} a template, choice or member is unknown to this version and left out of these figures: {named}."
 
 
 @contextmanager

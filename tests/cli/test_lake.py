@@ -139,7 +139,7 @@ def test_a_computed_table_says_what_is_not_in_it(command, tmp_path):
         spoil(world, next(place for place, one in enumerate(world.updates) if b':Amulet"' in one.rendered), unreadable)
         lf.open_store(tmp_path / "lake").sync(net, progress=False)
 
-    unknown = "1 template, choice or member is unknown to this version and left out of these figures"
+    unknown = "1 time a template, choice or member is unknown to this version and left out of these figures"
     said = f"{unknown}: Splice.Amulet:Amulet: amount.initialAmount.\n"
     assert command("supply", "lake").err == said
     assert command("mint_burn", "lake", "--start", "begin").err == said

@@ -229,6 +229,7 @@ def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, la
     for words, can in ((("report", tmp_path / "gap"), True), (("rewards", tmp_path / "gap"), False)):
         refused = command(*words)
         assert "does not cover" in refused.err
+        assert "Sync that range first or ask for less" in refused.err
         assert ("--allow-partial" in refused.err) == can
         assert "allow_partial" not in refused.err
 

@@ -82,8 +82,8 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
     if holes and not allow_partial:
         raise PartialResultError(
             f"{name}: the store does not cover {holes[0]}"
-            f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first, ask for less,"
-            " or pass allow_partial=True to get what there is"
+            f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first or ask for"
+            " less, or pass allow_partial=True to get what there is"
         )
     ids = coverage.migrations
     requested = [interval for migration_id in ids if (interval := wanted_in(window, migration_id)) is not None]

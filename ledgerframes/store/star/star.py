@@ -81,7 +81,7 @@ class Star:
         """The tables that this store cannot fill, and why."""
         reasons: dict[str, str] = {}
         if "verdicts" not in self._parts:
-            why = 'the store has no verdicts; sync them with tables=["verdicts"]'
+            why = "the store has no verdicts; a sync that names this table stores them"
             reasons |= dict.fromkeys(_OF_VERDICTS, why)
         if not self._known["begun"]:
             why = "the store does not hold the history from ledger begin without a gap, so what was there is not known"
