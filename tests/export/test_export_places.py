@@ -199,7 +199,7 @@ def test_an_argument_that_cannot_be_is_refused_before_anything_is_written(tmp_pa
     assert left(tmp_path) == []
 
 
-@pytest.mark.parametrize("name", ["../t", "a/b", "t.parquet", "nul", "1a", "a" * 64])
+@pytest.mark.parametrize("name", ["../t", "a/b", "t.parquet", "nul", "1a", "é", "a" * 64])
 def test_a_table_s_name_that_is_no_file_name_everywhere_is_refused(tmp_path, name):
     with pytest.raises(lf.errors.InputError, match="cannot be a file's name"):
         lf.export({name: ONE}, tmp_path)

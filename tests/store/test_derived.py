@@ -1,5 +1,7 @@
 """Computed tables that a store keeps: equal to those computed in one go, whatever came in between."""
 
+from itertools import pairwise
+
 import pyarrow.dataset as ds
 import pytest
 
@@ -108,6 +110,20 @@ def test_nothing_changes_without_news(store, small):
     assert store.sync(small, progress=False).complete
     assert store.derive().commits == 0
     assert versions(store) == before
+
+
+def test_chunks_follow_each_other_are_bounded_and_end_where_a_table_does(store, small, monkeypatch):
+    monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", 100)
+    store.sync(small, progress=False)
+    root = store._lake.at()
+    reader, (interval, *_) = chunks.HistoryReader(root), Basis.of(root).intervals
+
+    parts = list(reader.parts(interval, [()]))
+    counts = [reader.rows(part).events.num_rows for part in parts]
+    assert all(former.hi == latter.lo for former, latter in pairwise(parts))
+    assert sum(counts) == reader.rows(interval).events.num_rows > 2 * max(counts)
+    place = parts[1].lo + (parts[1].hi - parts[1].lo) // 2
+    assert place in {part.hi for part in reader.parts(interval, [[interval._replace(hi=place)]])}
 
 
 @pytest.mark.long
