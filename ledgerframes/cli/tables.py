@@ -201,6 +201,9 @@ def compute(
 
     table = table.replace("-", "_")  # charts' names have the one, tables' the other
     if table not in DERIVED:
+        listed = ledgerframes.models()
+        if table in set(listed["model"][listed["kind"] == "table"]):
+            raise InputError(f'{table!r} is a table of sql, not of compute: ledgerframes sql LAKE "from {table}"')
         hint = did_you_mean(table, DERIVED) or f"; there are {', '.join(DERIVED)}"
         raise InputError(f"{table!r} is not a table that events give{hint}")
     function = getattr(ledgerframes, table)

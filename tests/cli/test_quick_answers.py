@@ -58,6 +58,7 @@ def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_p
         (("movements", "LAKE", "--party", "alice"), "such as 'alice::1220…'; without --party the table has all"),
         (("movements", "LAKE", "--party", "a::1", "--party", "b::1"), "movements is of one --party"),
         (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
+        (("compute", "active-contracts", "LAKE"), 'ledgerframes sql LAKE "from active_contracts"'),
         (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),
         (("flows", "LAKE", "--start", "01/02/2026"), "is not a time: write 2026-02-01 or 2026-01-02"),
         (("rewards", "LAKE", "--json", "--csv"), "two forms of one output"),
