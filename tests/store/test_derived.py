@@ -100,7 +100,8 @@ def test_the_report_of_a_sync_counts_the_computed_rows_that_it_wrote(store, grow
     assert len(store.load("rewards", as_of=first.sync_id)) == held < len(store.load("rewards"))
     assert f"{report.rows['rewards']:,} rows of rewards written" in str(report)
     assert not store.derive().again
-    assert_equal_to_one_go(store, ["rewards"])
+    store.derive(["mint_burn", "coin_history"])  # tables that are added later begin at the beginning
+    assert_equal_to_one_go(store, ["rewards", "mint_burn", "coin_history"])
 
 
 def test_nothing_changes_without_news(store, small):
