@@ -290,6 +290,7 @@ def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
         ({"source": "object"}, "source='object'"),
         ({"page_size": 1001}, "page_size=1001"),
         ({"start": "soon"}, "start='soon' is not a time"),
+        ({"start": pd.NaT}, "start=NaT"),
         ({"start": "2026-01-02", "end": "2026-01-01"}, "is not after start"),
         ({"start": (1, "2026-01-02"), "end": (1, "2026-01-02")}, "is not after start"),
         ({"start": ("1", "2026-01-02")}, "pair (migration id, time)"),

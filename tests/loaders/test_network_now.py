@@ -118,6 +118,16 @@ def test_the_captured_scans_are_thirteen_rows(real):
     )  # fmt: skip
 
 
+def test_rounds_of_the_sandbox_are_those_of_its_world(net):
+    world = net.sandbox.world
+    rounds = lf.load_rounds(net)
+
+    opened = rounds[rounds.phase == "open"]
+    assert list(opened.contract_id) == [one.contract_id for one in world.rounds]
+    assert list(opened["round"]) == [int(one.payload["round"]["number"]) for one in world.rounds]
+    assert rounds["round"].is_monotonic_increasing
+
+
 def test_names_of_the_sandbox_are_those_that_have_not_expired(net):
     world = net.sandbox.world
     names = lf.load_names(net)
