@@ -299,20 +299,20 @@ class ParquetFiles:
 
 
 def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
-    """The Parquet of a table: a file, a folder of its files, or of `History.save` or an export the file of its name.
+    """The Parquet of a table: a file, a folder of its files, or of `History.save` or an export those of its name.
 
     Raises:
         InputError: there is none, or it is a lake's, some of whose files may hold rows that were replaced.
     """
     place = Path(read_path(path, table.name))
-    saved = place / f"{table.name}.parquet"
+    saved = next((one for one in (place / f"{table.name}.parquet", place / table.name) if one.exists()), place)
     if not place.exists():
         raise InputError(f"{table.name}={str(path)!r} does not exist: {_GIVER}")
     lake = place.parent if (place / "_delta_log").exists() else place
     if (lake / "lake.json").exists():
         raise InputError(f"{table.name}={str(path)!r} is a lake: give lf.open_store({str(lake)!r})")
     try:
-        found = ds.dataset(saved if saved.exists() else place, format="parquet")
+        found = ds.dataset(saved, format="parquet", partitioning="hive")
     except pa.ArrowInvalid:
         raise InputError(f"{table.name}={str(path)!r} is not Parquet: {_GIVER}") from None
     if not found.files:

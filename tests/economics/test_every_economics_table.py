@@ -100,6 +100,13 @@ def test_events_alone_and_parquet_files_of_them_give_the_same_rows(history, arro
             run(name, tmp_path / "nothing")
 
 
+def test_an_export_in_folders_by_migration_and_month_is_read_by_its_path(history, tmp_path):
+    lf.export(dict(history._asdict()), tmp_path, layout="hive")
+
+    for path in (tmp_path, tmp_path / "events"):
+        assert lf.rewards(path).equals(lf.rewards(history.events))
+
+
 def test_a_path_of_a_lake_or_of_another_file_is_an_error_that_says_what_to_give(tmp_path):
     (tmp_path / "lake" / "events" / "_delta_log").mkdir(parents=True)
     (tmp_path / "lake" / "lake.json").write_text("{}")
