@@ -113,7 +113,11 @@ def test_workers_do_not_ask_a_server_that_the_sync_has_left_out(store, cluster):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("faults", [ObjectFaults(cut=True), ObjectFaults(overlap=True)], ids=["cut", "overlap"])
+@pytest.mark.parametrize(
+    "faults",
+    [ObjectFaults(cut=True), ObjectFaults(gone=True), ObjectFaults(overlap=True)],
+    ids=["cut", "gone", "overlap"],
+)
 def test_pages_replace_objects_that_a_worker_cannot_read(store, ledger, cluster, faults, caplog):
     ledger.sandbox.object_faults = faults
     assert store.sync(ledger, source="auto", engine=cluster, page_size=PAGE, progress=False).complete
