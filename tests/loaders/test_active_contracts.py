@@ -416,7 +416,7 @@ def test_wrong_arguments_are_refused_unsent(net, options, reason):
     assert net.stats.requests == before
 
 
-@pytest.mark.parametrize("owners", [[], ["a/b"]], ids=str)
+@pytest.mark.parametrize("owners", [[], "alice::1220", ["a/b"]], ids=str)
 def test_wrong_owners_are_refused_unsent(net, owners):
     before = net.stats.requests
     with pytest.raises(lf.errors.InputError, match="owners"):

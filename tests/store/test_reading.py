@@ -321,6 +321,7 @@ WRONG_VALUES = {
         "where\\['migration_id'\\]='0' is not valid: give a whole number",
     ),
     "large number": ("updates", {"migration_id": 10**30}, "give a whole number from"),
+    "not a number": ("updates", {"migration_id": float("nan")}, "give a whole number from"),
     "number for text": ("updates", {"kind": 3}, "give text, which the column holds"),
     "text for a truth": ("events", {"consuming": "yes"}, "give True or False"),
     "list column": ("events", {"signatories": "alice"}, "which where= cannot compare; use store.sql"),
@@ -334,6 +335,7 @@ WRONG_VALUES = {
         "where: table 'events' has no column 'template'; did you mean 'template_id'",
     ),
     "unknown operator": ("updates", [("kind", "~", "x")], "is not a list of .column, operator, value"),
+    "two of a triple": ("updates", [("kind", "x")], "is not a list of .column, operator, value"),
     "expression": ("updates", pc.field("record_time") > pc.scalar("2025"), "cannot be applied to 'updates'"),
     "text": ("updates", "kind = 'x'", "store.sql takes SQL"),
 }
