@@ -77,10 +77,11 @@ def test_rejects_that_can_be_read_now_move_to_the_history(store):
     with lf.sandbox(updates=200) as net:
         wanted = lf.load_history(net, start=BEGIN)
         world = net.sandbox.world
-        place = transactions(world)[40]
-        good = spoil(world, place, BREAKS["no template"])
+        good, later = (spoil(world, transactions(world)[place], BREAKS["no template"]) for place in (40, 60))
         store.sync(net, on_error="reject")
     mend_rejects(store, good)
+    assert len(store.retry_rejects()) == 1  # what still cannot be read stays
+    mend_rejects(store, later)
     for _ in range(2):
         assert store.retry_rejects().empty
     assert_same(store.load("updates"), wanted.updates, "updates")
