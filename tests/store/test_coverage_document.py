@@ -94,7 +94,7 @@ def test_a_lost_document_is_said_and_the_one_before_is_gone_back_to(begun, whole
 
 
 def test_of_two_writers_the_second_is_refused(whole, net):
-    one, other = whole._lake.history(), whole._lake.history()
+    one, other = lf.open_store(whole._lake.url)._lake.history(), whole._lake.history()
     one.record(one.coverage)
     with pytest.raises(lf.errors.StoreError, match="another writer"):
         other.record(other.coverage.without(other.coverage.common))
