@@ -30,6 +30,8 @@ _GIVERS: Final[Mapping[str, str]] = {
 }
 #: Doubles hold every whole number up to here.
 _UNITS: Final = pa.scalar(Decimal(2**53), pa.decimal128(38, 0))
+#: … and every power of ten up to this one.
+_POWERS: Final = 22
 #: What provenance states of a range as a whole, and a selection of its rows does not show.
 _OF_A_RANGE: Final = frozenset(
     ("range", "end", "cursor", "complete", "from_beginning", "counted_from", "known_to", "settled")
@@ -209,11 +211,14 @@ def nearest_double(column: pa.Array | pa.ChunkedArray) -> Any:
 
 
 def _doubles(amounts: pa.Array) -> pa.Array:
-    """Whole numbers of units that a double can hold, divided; larger ones by way of text, ten times slower."""
+    """Whole numbers of units that a double can hold, divided; all others by way of text, ten times slower."""
+    kind = amounts.type
+    if not pa.types.is_decimal128(kind) or not 0 <= kind.scale <= _POWERS:
+        return amounts.cast(pa.string()).cast(pa.float64())
     units = pa.Array.from_buffers(pa.decimal128(38, 0), len(amounts), amounts.buffers(), offset=amounts.offset)
     large = pc.greater(pc.abs(units), _UNITS)
     doubles = units.cast(pa.int64(), safe=False).cast(pa.float64(), safe=False)
-    quotients = pc.divide(doubles, 10.0**amounts.type.scale)
+    quotients = pc.divide(doubles, 10.0**kind.scale)
     if not pc.any(large).as_py():
         return quotients
     return pc.replace_with_mask(quotients, large, amounts.filter(large).cast(pa.string()).cast(pa.float64()))

@@ -373,7 +373,6 @@ class _Load:
     @property
     def _behind(self) -> bool:
         """Whether objects end at a gap, or before the newest update, from which `last` counts back."""
-        newest = self._request.counted_from
-        if self.objects is None or (newest is None and not self.objects.cut):
-            return False
-        return self._last is None or newest is None or self._last.micros < newest
+        newest, last = self._request.counted_from, self._last
+        behind = newest is not None and (last is None or last.micros < newest)
+        return self.objects is not None and (self.objects.cut or behind)

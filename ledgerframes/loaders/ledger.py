@@ -237,7 +237,7 @@ def load_ledger_history(
             or there are more than 100 pages and none of `start`, `end` and `limit` is given.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
         PagingError: the pages contradict each other, so that rows would be lost or doubled.
-        PartialResultError: the participant has pruned updates from `start` on.
+        PartialResultError: the participant has pruned the first updates asked for.
 
     Example:
         >>> import ledgerframes as lf

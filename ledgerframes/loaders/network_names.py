@@ -53,12 +53,7 @@ def load_names(load: TableLoad, *, prefix: str | None = None) -> Any:
     beginning = "" if prefix is None else text(prefix, "prefix", "the beginning of names, such as 'alice'")
     reader = _Reader(load)
     with load.asking():
-        try:
-            reader.read(beginning)
-        except PartialResultError:
-            if not load.allow_partial:
-                raise
-            load.origin.complete = False
+        reader.read(beginning)
     return load.frame(load.read([item for _, item in sorted(reader.found.items())]))
 
 

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ledgerframes.arguments import flag, whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError, InputError, PagingError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError, StatusError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.interfaces.answers import elements_of, members_of, reading
 from ledgerframes.paging.cursor import Cursor
@@ -160,7 +160,7 @@ class Origin:
         """Turn an error into an incomplete result if the caller allows it."""
         try:
             yield
-        except (RequestError, PagingError, DecodeError) as error:
+        except (RequestError, PagingError, DecodeError, PartialResultError) as error:
             if not allow_partial:
                 raise
             self.complete = False

@@ -172,8 +172,8 @@ def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
     if is_store(data):
         return _stored(data, table)
     if isinstance(data, str | Path):
-        missing = additional and not (Path(read_path(data, table.name)) / f"{table.name}.parquet").exists()
-        return _empty(table) if missing else parquet_files(data, table)
+        there = _named_in(Path(read_path(data, table.name)), table) is not None
+        return parquet_files(data, table) if there or not additional else _empty(table)
     return _empty(table) if additional else _Frame(data, table)
 
 
@@ -305,10 +305,10 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
         InputError: there is none, or it is a lake's, some of whose files may hold rows that were replaced.
     """
     place = Path(read_path(path, table.name))
-    saved = next((one for one in (place / f"{table.name}.parquet", place / table.name) if one.exists()), place)
+    saved = _named_in(place, table) or place
     if not place.exists():
         raise InputError(f"{table.name}={str(path)!r} does not exist: {_GIVER}")
-    lake = place.parent if (place / "_delta_log").exists() else place
+    lake = saved.parent if (saved / "_delta_log").exists() else place
     if (lake / "lake.json").exists():
         raise InputError(f"{table.name}={str(path)!r} is a lake: give lf.open_store({str(lake)!r})")
     try:
@@ -318,6 +318,12 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
     if not found.files:
         raise InputError(f"{table.name}={str(path)!r} has no Parquet in it: {_GIVER}")
     return ParquetFiles(found, table)
+
+
+def _named_in(folder: Path, table: Table) -> Path | None:
+    """The file of a table in a folder of several, or its folder by migration and month; None if there is neither."""
+    named = (folder / f"{table.name}.parquet", folder / table.name)
+    return next((one for one in named if one.exists()), None)
 
 
 def _empty(table: Table) -> Give:

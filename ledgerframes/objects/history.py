@@ -73,11 +73,10 @@ class ObjectHistory:
             )
         segments = complete_segments(stored)
         objects = joined(consecutive(segments)) if segments else None
-        cut = objects is not None and objects.up_to < stored[-1].name.up_to
-        if objects is not None and cut:
-            _log.warning(
-                "%s lists none right after %s: later objects are not read", place, format_trimmed(objects.up_to)
-            )
+        end = after if objects is None else objects.up_to
+        cut = bool(stored) and end < stored[-1].name.up_to
+        if cut:
+            _log.warning("%s lists none right after %s: later objects are not read", place, format_trimmed(end))
         # A list begins with the object that contains a time, so there is none before an object that begins later.
         whole = objects is not None and (after <= EARLIEST or objects.after > after)
         # Segments follow record time: the listed ones are complete as far as the window needs.

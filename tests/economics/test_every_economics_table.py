@@ -101,10 +101,14 @@ def test_events_alone_and_parquet_files_of_them_give_the_same_rows(history, arro
 
 
 def test_an_export_in_folders_by_migration_and_month_is_read_by_its_path(history, tmp_path):
-    lf.export(dict(history._asdict()), tmp_path, layout="hive")
+    lf.export(dict(history._asdict()), tmp_path, layout="hive", personal=True)
 
     for path in (tmp_path, tmp_path / "events"):
         assert lf.rewards(path).equals(lf.rewards(history.events))
+    # These need reassignments, too, which have a folder of their own.
+    assert history.reassignments.shape[0] > 0
+    for compute in (lf.active_contracts, lf.network_daily):
+        assert compute(tmp_path, as_="arrow").equals(compute(history, as_="arrow"))
 
 
 def test_a_path_of_a_lake_or_of_another_file_is_an_error_that_says_what_to_give(tmp_path):

@@ -88,6 +88,15 @@ def test_a_double_is_the_nearest_to_its_amount(amounts, first):
     assert nearest_double(pa.chunked_array([column, column])).to_pylist() == nearest + nearest
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.decimal256(50, 10), pa.decimal128(38, 30), pa.decimal128(38, -2), pa.decimal64(18, 3)], ids=str
+)
+def test_amounts_of_other_types_become_the_nearest_doubles_too(kind):
+    amounts = [Decimal(units).scaleb(-kind.scale) for units in (7, -(10**14) - 1)] + [None]
+
+    assert nearest_double(pa.array(amounts, kind)).to_pylist() == [float(amounts[0]), float(amounts[1]), None]
+
+
 def amounts(rows):
     return [field.name for field in rows.schema if pa.types.is_decimal(field.type)]
 

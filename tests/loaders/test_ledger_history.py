@@ -215,6 +215,8 @@ def test_a_pruned_participant_says_from_where_its_history_is_whole():
             with pytest.raises(lf.errors.PartialResultError, match=r"pruned .* up to offset 4, .*: give start=5"):
                 lf.load_ledger_history(net, PARTY, start=start)
         assert offsets(lf.load_ledger_history(net, PARTY, start=5)) == list(range(5, 11))
+        part = lf.load_ledger_history(net, PARTY, start=2, allow_partial=True).events
+        assert (len(part), part.attrs["complete"]) == (0, False)
 
 
 def test_an_update_of_an_unknown_kind_is_kept_and_a_checkpoint_is_no_update():

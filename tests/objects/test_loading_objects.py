@@ -7,6 +7,9 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.decoding.pages import decode_page
+from ledgerframes.objects.history import ObjectHistory
+from ledgerframes.objects.sources import ObjectName, StoredObject
+from ledgerframes.paging.cursor import window
 from ledgerframes.sandbox.faults import Faults
 from tests.objects.conftest import values_of
 from tests.rigs.object_faults import ObjectFaults
@@ -86,6 +89,17 @@ def test_what_follows_a_missing_object_is_not_read(served, caplog):
     assert "(the last update before a gap in its objects)" in str(open_ended)
     assert open_ended.updates.attrs["known_to"] == open_ended.updates.attrs["cursor"]
     assert not open_ended.updates.attrs["complete"]
+
+
+def test_objects_of_which_no_segment_is_whole_end_at_a_gap():
+    class Listed:
+        place = "http://127.0.0.1"
+
+        def updates(self, after, up_to):
+            return [StoredObject(ObjectName(after, up_to, 1), "second")]
+
+    history = ObjectHistory.of_window(Listed(), window())
+    assert (history.objects, history.cut) == (None, True)
 
 
 @pytest.mark.parametrize(
