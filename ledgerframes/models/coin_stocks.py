@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ledgerframes.arguments import shown
-from ledgerframes.errors import InputError
+from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import begun, from_begin
 from ledgerframes.models.engine import Engine
@@ -48,13 +48,20 @@ def _check_times(engine: Engine, arguments: Mapping[str, Any]) -> dict[str, int]
 
 
 def _check_size(engine: Engine, arguments: Mapping[str, Any]) -> None:
-    """Refuse balances of too many owners at too many times, too."""
+    """Refuse balances of too many owners at too many times, too; and warn of coin that is in nobody's."""
     size = _check_times(engine, arguments)
     if size["times"] * size["owners"] > _MOST_ROWS:
         every = f"every={shown(arguments['every'])} is not valid"
         raise InputError(
             f"{every}: {size['times']:,} times of {size['owners']:,} parties are too many rows; give a longer interval,"
             " or parties="
+        )
+    unread = len(engine.rows("unread_stocks")["locked"].drop_null())
+    if unread:
+        warn(
+            f"balances_over_time: {unread:,} coins cannot be read and are in no balance; attrs['not_understood'] names"
+            " the members at fault",
+            IncompleteFiguresWarning,
         )
 
 

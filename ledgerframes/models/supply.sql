@@ -1,11 +1,15 @@
--- One row: the coin that exists at the end of the history, as received: holding fees are not deducted.
+-- One row: the coin that exists at the end of the history, as received: holding fees are not deducted. A sum with a contract
+-- that cannot be read is not known.
 with
-active as (select amount, locked from coin_history where ended_at is null),
+active as (
+  select amount, locked from coin_history where ended_at is null
+  union all
+  select null, locked from unread_stocks where ended_at is null and locked is not null
+),
 last as (select max(record_time) as time from events)
 select
   coalesce(make_timestamptz(getvariable('at_micros')::bigint), max(last.time)) as at,
-  coalesce(sum(amount) filter (not locked), 0)::decimal(38, 10) as unlocked,
-  coalesce(sum(amount) filter (locked), 0)::decimal(38, 10) as locked,
-  coalesce(sum(amount), 0)::decimal(38, 10) as total
+  (select sum_where(amount, not locked) from active) as unlocked,
+  (select sum_where(amount, locked) from active) as locked,
+  (select sum_of_all(amount) from active) as total
 from last
-left join active on true

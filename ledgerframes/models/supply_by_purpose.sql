@@ -1,5 +1,6 @@
 -- One row per time that is asked for: the coin that exists, unlocked and locked by what for, how much of it circulates, and what
--- may still be minted from the pools of unclaimed rewards and of the development fund.
+-- may still be minted from the pools of unclaimed rewards and of the development fund. While there is a contract that cannot
+-- be read, what it would count for is not known.
 with
 stocks as (
   select
@@ -8,6 +9,11 @@ stocks as (
   left join lock_purposes using (contract_id)
   union all
   select kind, amount, recorded_at, ended_at from pool_contracts
+  union all
+  select
+    case when locked then 'unread_locked' when not locked then 'unread_unlocked' else 'unread_pool' end, 1, recorded_at,
+    ended_at
+  from unread_stocks
   union all
   select 'development_fund_spent', minted_development_fund, record_time, null
   from mint_burn
@@ -42,7 +48,10 @@ sums as (
     sum(amount) filter (kind = 'unclaimed_rewards') as unclaimed_rewards,
     sum(amount) filter (kind = 'development_fund_unallocated') as development_fund_unallocated,
     sum(amount) filter (kind = 'development_fund_allocated') as development_fund_allocated,
-    sum(amount) filter (kind = 'development_fund_spent') as development_fund_spent
+    sum(amount) filter (kind = 'development_fund_spent') as development_fund_spent,
+    sum(amount) filter (kind = 'unread_unlocked') as unread_unlocked,
+    sum(amount) filter (kind = 'unread_locked') as unread_locked,
+    sum(amount) filter (kind = 'unread_pool') as unread_pool
   from changes
   group by place
 ),
@@ -54,14 +63,22 @@ held as (
   left join sums using (place)
   window past as (order by place)
 ),
+read as (
+  select
+    time, round,
+    case when unread_unlocked = 0 then unlocked end as unlocked,
+    case when unread_locked = 0 then columns('^locked_') end,
+    case when unread_pool = 0 then columns('^(unclaimed_rewards|development_fund_(un)?allocated)$') end,
+    case when begun() then development_fund_spent end as development_fund_spent
+  from held
+),
 amounts as (
   select
-    * replace (
-      case when begun() then development_fund_spent end as development_fund_spent),
+    *,
     (unlocked + locked_transfer + locked_allocation + locked_payment)::decimal(38, 10) as circulating,
     (unlocked + locked_transfer + locked_allocation + locked_payment + locked_governance + locked_vesting
       + locked_other)::decimal(38, 10) as total
-  from held
+  from read
 )
 select
   amounts.*, amulet_price_usd,

@@ -13,7 +13,7 @@ sums as (
   group by round
 ),
 -- The coin that existed before; without it, and if the history is not known to begin at ledger begin, no total.
-before as (select coalesce(sum(amount), 0) as amount from coin_contracts where shown_by = 'opening' and wrong is null)
+before as (select sum_of_all(case when wrong is null then amount end) as amount from coin_contracts where shown_by = 'opening')
 select
   round,
   opened_at,

@@ -41,6 +41,8 @@ COIN_HISTORY: Final = Table(
     ),
 )  # fmt: skip
 
+_UNREAD: Final = "null if the amount of one of its contracts cannot be read."
+
 SUPPLY: Final = Table(
     "supply",
     "One row: the coin that exists at a time.",
@@ -49,9 +51,11 @@ SUPPLY: Final = Table(
     (
         Column("at", TIME, "The time; null if there are no events and none is given.", True,
                source="the argument `at`, else the last record_time"),
-        Column("unlocked", AMOUNT, "Coin that is not locked.", unit="coin", source="sum of active Amulet contracts"),
-        Column("locked", AMOUNT, "Coin that is locked.", unit="coin", source="sum of active LockedAmulet contracts"),
-        Column("total", AMOUNT, "All coin.", unit="coin", source="unlocked plus locked"),
+        Column("unlocked", AMOUNT, f"Coin that is not locked; {_UNREAD}", True, "coin",
+               "sum of active Amulet contracts"),
+        Column("locked", AMOUNT, f"Coin that is locked; {_UNREAD}", True, "coin",
+               "sum of active LockedAmulet contracts"),
+        Column("total", AMOUNT, "All coin; null if either is.", True, "coin", "unlocked plus locked"),
     ),
 )  # fmt: skip
 
@@ -81,12 +85,13 @@ SUPPLY_PER_ROUND: Final = Table(
 )  # fmt: skip
 
 
-def _stock(name: str, meaning: str, source: str, *, nullable: bool = False) -> tuple[Column, Column]:
+def _stock(name: str, meaning: str, source: str) -> tuple[Column, Column]:
     """An amount at a time, and the same in USD."""
+    meaning = meaning if "; null" in meaning else f"{meaning.removesuffix('.')}; {_UNREAD}"
     worth = f"The same as {name} in USD, at the price of the round; null if either is unknown."
     by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
     return (
-        Column(name, AMOUNT, meaning, nullable, "coin", source),
+        Column(name, AMOUNT, meaning, True, "coin", source),
         Column(f"{name}_usd", AMOUNT, worth, True, "USD", by_price),
     )
 
@@ -115,7 +120,7 @@ _STOCKS: Final = (
     _stock("development_fund_allocated", "Coin granted by the development fund that is not minted yet.",
            "sum of /payload/amount of active DevelopmentFundCoupon contracts"),
     _stock("development_fund_spent", "Coin minted from the development fund since ledger begin; null if that is not in"
-           " the events.", "sum of minted_development_fund of mint_burn", nullable=True),
+           " the events.", "sum of minted_development_fund of mint_burn"),
 )  # fmt: skip
 
 SUPPLY_BY_PURPOSE: Final = Table(

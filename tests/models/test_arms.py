@@ -44,7 +44,7 @@ from tests.economics.test_token_transfers import (
     side,
 )
 from tests.models.test_governance_tables import by_hand as governance
-from tests.models.test_supply_tables import curve_with, locks
+from tests.models.test_supply_tables import LOCKED, curve_with, locks
 from tests.models.test_validators_and_wallets import by_hand as wallets
 
 AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
@@ -192,6 +192,13 @@ def endings():
     ]
 
 
+def unread():
+    """Coin and a pool of it, whose amounts are not written as they are now."""
+    lock = {"amulet": coin("alice", "much"), "lock": {"holders": ["bob"], "expiresAt": None, "optContext": None}}
+    contracts = ((AMULET, coin("alice", "much")), (LOCKED, lock), (UNCLAIMED, {"amount": "much"}))
+    return [update("unread", 50, *(create(template, f"unread {template}", terms) for template, terms in contracts))]
+
+
 def by_hand():
     """Events of what the sandbox does not have."""
     rounds = [create(OPEN, f"r{number}", {"round": {"number": number}}) for number in (1, 9)]
@@ -207,6 +214,7 @@ def by_hand():
         *governance(),
         *wallets(),
         *locks(),
+        *unread(),
         update("closed", 7_300, archive(OPEN, "r1")),
         update("spent", 14_500, archive(AMULET, "coin 0", "Amulet_Melt")),
         # Between them lies a day without any.

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.errors import IncompleteFiguresWarning
 from ledgerframes.models.computing import together
 from tests.economics.books import OPEN, POOLS, RULES, UNCLAIMED, UNCLAIMED_FUND, Books, micros
 from tests.economics.histories import (
@@ -256,6 +257,9 @@ def test_supply_by_purpose_of_a_range_goes_on_from_its_opening(twelve_days, twel
     assert wanted[["development_fund_unallocated", "locked_governance", "unclaimed_rewards"]].all(axis=None)
 
 
+HELD_BY_ANN = [update("h", 1, create(COIN, "one", coin("ann", "1.0")))]
+
+
 def locks():
     """Locked coins, 1 for the first purpose and twice as much for each after it, by who names them or what they say."""
 
@@ -308,6 +312,37 @@ def test_what_locks_are_for_is_told_by_who_names_them_else_by_what_they_say():
         [8192, 4 + 64, 32 + 128, 256, 1 + 1024, 2 + 16 + 512, 2048 + 4096],
     ]
     assert rows.total_usd.isna().all()
+
+
+def test_amounts_are_not_known_while_a_contract_of_theirs_cannot_be_read():
+    """A newer release may write an amount in another way: such coin is not 0."""
+    lock = {"amulet": coin("alice", "much"), "lock": {"holders": ["bob"], "expiresAt": None, "optContext": None}}
+    events = frame_of([
+        update("u1", 60, create(COIN, "one", coin("alice", "1.0")), create(UNCLAIMED, "pool", {"amount": "5.0"})),
+        update("u2", 61, create(LOCKED, "lock", lock)),
+        update("u3", 121, archive(LOCKED, "lock"), create(COIN, "other", coin("bob", "more"))),
+        update("u4", 181, archive(COIN, "other"), archive(UNCLAIMED, "pool"), create(UNCLAIMED, "new", {"amount": 7})),
+        update("u5", 240, archive(UNCLAIMED, "new")),
+    ], **WHOLE)  # fmt: skip
+
+    rows = lf.supply_by_purpose(events, every="1min")
+
+    names = ["unlocked", "locked_transfer", "locked_other", "circulating", "total", "unclaimed_rewards"]
+    known = rows[names].astype(object).where(rows[names].notna(), None)
+    assert known.to_numpy().tolist() == [
+        [1, 0, 0, 1, 1, 5], [1, None, None, None, None, 5], [None, 0, 0, None, None, 5], [1, 0, 0, 1, 1, 0],
+    ]  # fmt: skip
+    supplies = [lf.supply(events, at=time).iloc[0] for time in rows.time]
+    assert [[*map(pd.notna, (one.unlocked, one.locked, one.total))] for one in supplies] == [
+        [True] * 3, [True, False, False], [False, True, False], [True] * 3,
+    ]  # fmt: skip
+    assert (supplies[3].total, supplies[1].unlocked) == (1, 1)
+    with pytest.warns(IncompleteFiguresWarning, match="2 coins cannot be read and are in no balance"):
+        lf.balances_over_time(events, every="1min")
+    opening = opening_of([("old", COIN, coin("bob", "more"))])
+    rounds = lf.supply_per_round(frame_of([update("g", 0, opens(7)), *HELD_BY_ANN], **WHOLE), opening=opening)
+    assert rounds.total.isna().all()
+    assert lf.supply(frame_of(HELD_BY_ANN), opening=opening)[["unlocked", "total"]].isna().all(axis=None)
 
 
 def test_real_unclaimed_rewards_are_a_pool(captures):  # noqa: ARG001 - skips where there are none

@@ -199,7 +199,8 @@ def _supply(report_data: ReportData) -> Figure:
 
     def at(time: pd.Timestamp | None) -> Decimal | None:
         later = [] if time is None else flows.loc[flows["record_time"] >= time, "net_change"]
-        return whole - total(later) if all(isinstance(change, Decimal) for change in later) else None
+        known = all(isinstance(value, Decimal) for value in [whole, *later])
+        return whole - total(later) if known else None
 
     value = at(end)
     rounds = Period(None, end).of(report_data.table("supply_per_round"), "opened_at")
