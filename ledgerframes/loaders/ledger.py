@@ -114,9 +114,10 @@ def read_ledger_items(items: Sequence[bytes], endpoint: str) -> tuple[pa.RecordB
         LEDGER_TRANSACTIONS, items, endpoint, supplied={"event_count": counts}, left_out=["/events", "/eventsById"]
     )
     flat = [event for of_one in events for event in of_one]
-    ids = transactions.column("update_id").to_pylist()
+    above = [position for position, count in enumerate(counts) for _ in range(count)]
+    shared = ("update_id", "record_time", "synchronizer_id")
     supplied = {
-        "update_id": [update_id for update_id, count in zip(ids, counts, strict=True) for _ in range(count)],
+        **{name: transactions.column(name).take(pa.array(above, pa.int64())).to_pylist() for name in shared},
         "kind": [event.kind for event in flat],
         "view_interfaces": [event.views for event in flat],
         "payload": [None if event.payload is None else bytes(event.payload).decode() for event in flat],

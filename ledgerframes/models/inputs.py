@@ -16,9 +16,10 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, described, proof_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
+from ledgerframes.loaders.ledger import LedgerHistory
 from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.coverage import check_same_end
-from ledgerframes.models.ledger_frames import is_ledger_frame, scan_events
+from ledgerframes.models.ledger_frames import is_ledger_frame, scan_tables
 from ledgerframes.models.reads import literal
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
@@ -84,8 +85,8 @@ def inputs_of(
     """Read the caller's events.
 
     Args:
-        events: a frame of events, of the ledger interface too, a `History`, a `Store`, the path of a Parquet file or
-            folder of events, or `Inputs`.
+        events: a frame of events, of the ledger interface too, a `History`, a `LedgerHistory`, a `Store`, the path of
+            a Parquet file or folder of events, or `Inputs`.
         reassignments: a frame of them, in addition to one of events.
         opening: an `Opening`, a frame of contracts with its provenance, `"nothing"`, or None.
         opened_by: what loads the opening that the table needs.
@@ -98,14 +99,16 @@ def inputs_of(
         if opening is not None and opening is not events.opening_argument:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
-    gives: dict[str, Give] = {}
+    if isinstance(events, LedgerHistory):
+        events = events.events
+    gives: dict[str, Give] = {table.name: _reader(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
     if is_ledger_frame(columns_of(events)):
-        gives[EVENTS.name] = _Frame(scan_events(events, columns_of(events)), EVENTS)
+        found = scan_tables(events, columns_of(events))
+        gives |= {table.name: _Frame(found[table.name], table) for table in (EVENTS, REASSIGNMENTS)}
     elif isinstance(events, History | str | Path) or is_store(events) or columns_of(events):
         gives[EVENTS.name] = _reader(events, EVENTS)
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
-    gives |= {table.name: _reader(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
     if reassignments is not None:
         gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
     proof = _proof(events, EVENTS)

@@ -1,19 +1,23 @@
-"""Events of the ledger interface in the columns of scan's events, so that models read one's own ledger, too."""
+"""Events of the ledger interface as scan's events and reassignments, so that models read one's own ledger, too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.frames import to_arrow
-from ledgerframes.tables.history import EVENTS
+from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.ledger import LEDGER_EVENTS
+from ledgerframes.tables.table import Table
 
 #: The columns that give their order, which every one of these frames has.
-_PLACED_BY: Final = ("update_id", "kind", "node_id", "last_descendant_node_id")
+_PLACED_BY: Final = ("update_id", "record_time", "kind", "node_id", "last_descendant_node_id")
+#: The kinds of a reassignment's two legs, as scan calls them, and their columns.
+_LEGS: Final = {"JsAssignmentEvent": "assignment", "JsUnassignedEvent": "unassignment"}
+_OF_LEGS: Final = frozenset({*REASSIGNMENTS.names, "reassignment_id"})
 
 
 def is_ledger_frame(names: Sequence[str]) -> bool:
@@ -21,27 +25,39 @@ def is_ledger_frame(names: Sequence[str]) -> bool:
     return "node_id" in names and "event_type" not in names
 
 
-def scan_events(frame: Any, names: Sequence[str]) -> pa.Table:
-    """The events of a frame of `load_ledger_transaction(...).events` as scan's events; missing columns are null.
+def scan_tables(frame: Any, names: Sequence[str]) -> dict[str, pa.Table]:
+    """The rows of a frame of `load_ledger_history(...).events` as scan's events and reassignments.
 
     Args:
         frame: pandas, Arrow or polars.
-        names: its columns.
+        names: its columns; those that it lacks are null.
 
     Raises:
-        InputError: columns are missing.
+        InputError: columns are missing that every such frame has.
     """
-    shared = [name for name in EVENTS.names if name in LEDGER_EVENTS.names and name in names]
-    rows = to_arrow(frame, LEDGER_EVENTS, [*dict.fromkeys([*_PLACED_BY, *shared])], name="events")
-    created = pc.starts_with(rows["kind"], "Created")
-    numbers, lasts = (pc.fill_null(rows[name], -1).to_pylist() for name in ("node_id", "last_descendant_node_id"))
-    columns = {name: rows[name] for name in shared} | tree_positions(rows["update_id"].to_pylist(), numbers, lasts)
-    columns["event_type"] = pc.if_else(created, "created_event", "exercised_event")
-    # It has neither migrations nor record times: the position of its update in the frame gives the order.
-    updates = pc.unique(rows["update_id"])
-    columns["migration_id"] = pc.index_in(rows["update_id"], updates).cast(pa.int64())
-    missing = {name: pa.nulls(rows.num_rows, EVENTS.schema.field(name).type) for name in EVENTS.names}
-    return pa.table(missing | columns)
+    there = [name for name in LEDGER_EVENTS.names if name in names and name in {*EVENTS.names, *_OF_LEGS}]
+    rows = to_arrow(frame, LEDGER_EVENTS, [*dict.fromkeys([*_PLACED_BY, *there])], name="events")
+    # A participant does not say of which migration an update is; record times alone give the order.
+    rows = rows.append_column("migration_id", pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows))
+    moved = pc.is_in(rows["kind"], pa.array([*_LEGS]))
+    events, legs = rows.filter(pc.invert(moved)), rows.filter(moved)
+    created = pc.starts_with(events["kind"], "Created")
+    numbers, lasts = (pc.fill_null(events[name], -1).to_pylist() for name in ("node_id", "last_descendant_node_id"))
+    shown = {
+        "event_type": pc.if_else(created, "created_event", "exercised_event"),
+        **tree_positions(events["update_id"].to_pylist(), numbers, lasts),
+    }
+    moves = {"kind": pa.array([_LEGS[kind] for kind in legs["kind"].to_pylist()], pa.string())}
+    if "reassignment_id" in there:
+        moves["unassign_id"] = legs["reassignment_id"]
+    return {EVENTS.name: _filled(events, shown, EVENTS), REASSIGNMENTS.name: _filled(legs, moves, REASSIGNMENTS)}
+
+
+def _filled(rows: pa.Table, more: Mapping[str, Any], table: Table) -> pa.Table:
+    """The columns of a table that rows have, and others that are given; the rest is null."""
+    have = {name: rows[name] for name in rows.column_names} | dict(more)
+    nulls = {field.name: pa.nulls(rows.num_rows, field.type) for field in table.schema}
+    return pa.table({name: have.get(name, empty) for name, empty in nulls.items()})
 
 
 def tree_positions(updates: Sequence[str], numbers: Sequence[int], lasts: Sequence[int]) -> dict[str, pa.Array]:

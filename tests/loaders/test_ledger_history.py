@@ -53,6 +53,28 @@ def test_an_update_of_a_page_is_the_one_that_is_looked_up(net):
         assert single.events.to_pylist() == mine
 
 
+def test_computed_tables_of_a_participants_history_are_those_of_the_scans(net):
+    """Times and days too, and where a contract is: a participant says when an update was sequenced, and shows legs."""
+    own, shown = lf.load_ledger_history(net, None), lf.load_history(net, progress=False)
+    assert (lf.supply(own, opening="nothing") == lf.supply(shown)).all(axis=None)
+    for table, key in ((lf.rewards, "contract_id"), (lf.movements, ["update_id", "entry"])):
+        rows = table(own, opening="nothing"), table(shown)
+        mine, theirs = (found.sort_values(key, ignore_index=True) for found in rows)
+        assert len(mine)
+        assert mine.equals(theirs)
+    daily = [lf.active_parties(history) for history in (own.events, shown)]
+    assert list(daily[0].time) == list(daily[1].time)
+    assert (daily[0].parties >= daily[1].parties).all()
+    active = lf.active_contracts(own.events, opening="nothing").set_index("contract_id")
+    told = lf.load_ledger_contracts(net, None).set_index("contract_id")
+    assert set(active.index) == set(told.index)
+    settled = told[(told.kind == "JsActiveContract") & ~told.index.duplicated(keep=False)]
+    same = active.loc[settled.index]
+    assert list(same.synchronizer_id) == list(settled.synchronizer_id)
+    assert list(same.reassignment_counter) == list(settled.reassignment_counter)
+    assert set(active.index[active.in_flight]) == set(told.index[told.kind == "JsIncompleteUnassigned"])
+
+
 def test_a_party_gets_its_own_view(net, last):
     alice = party_of(net.sandbox, "alice")
     history = lf.load_ledger_history(net, [alice])
