@@ -260,13 +260,16 @@ class Replayer(httpx.BaseTransport):
                 target = self._folder / f"{digest}-{self._turns[digest] - 1:04}.json"
         if not target.exists():
             # A recording of an earlier release has the answer on the route of that release.
-            reason = f"this request was not recorded in {self._folder}, on no route that it may have"
+            reason = (
+                f"this request was not recorded in {self._folder}, on no route that it may have; replay only what was"
+                " loaded, with the same arguments, or record that too"
+            )
             raise Refused(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
             recorded = _decoder.decode(target.read_bytes()).answer
-            return httpx.Response(
-                recorded.status, headers=recorded.headers, stream=httpx.ByteStream(_read(recorded.body))
-            )
+            # Their date would be compared with this machine's clock.
+            headers = {name: value for name, value in recorded.headers.items() if name.lower() != "date"}
+            return httpx.Response(recorded.status, headers=headers, stream=httpx.ByteStream(_read(recorded.body)))
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record again") from error
 

@@ -44,8 +44,19 @@ def test_a_replay_gives_what_was_loaded_without_a_network(tmp_path, faults):
 def test_what_was_not_recorded_is_said_and_nothing_is_sent(tmp_path):
     with lf.sandbox(updates=50) as net, lf.record(tmp_path / "kept", net=net) as kept:
         lf.load_updates(kept)
-    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.errors.NoAnswerError, match="not recorded in"):
+    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.errors.NoAnswerError, match="record that too"):
         lf.load_instruments(again)
+
+
+def test_a_recording_of_yesterday_says_nothing_about_this_machines_clock(tmp_path):
+    with lf.sandbox(updates=20) as net, lf.record(tmp_path / "kept", net=net) as kept:
+        lf.doctor(kept)
+    for path in (tmp_path / "kept").glob("*-*.json"):
+        recorded = json.loads(path.read_text())
+        recorded["answer"]["headers"]["date"] = "Mon, 03 Mar 2025 09:00:00 GMT"
+        path.write_text(json.dumps(recorded))
+    with lf.replay(tmp_path / "kept") as again:
+        assert {finding.status for finding in lf.doctor(again).findings if finding.check == "clock"} == {"unknown"}
 
 
 @pytest.mark.parametrize("release", ["0.7", "0.5"])
