@@ -31,7 +31,7 @@ def existing(place: str) -> Store:
     """
     from ledgerframes.store.opening import open_store
 
-    if "://" not in place and not Path(place).is_dir():
+    if "://" not in place and not any((Path(place) / part).exists() for part in ("lake.json", "updates")):
         raise InputError(f"{place!r} is not a lake yet; make one with: ledgerframes sync {place}")
     return open_store(place)
 
@@ -45,7 +45,7 @@ def sync(
     part: opt.Part,
     *,
     tables: Annotated[
-        str | None, opt.word("Snapshots or history, with commas; by default history.", completion.tables)
+        str | None, opt.word("Such as licenses,updates, with commas; by default the history.", completion.tables)
     ] = None,
     parties: Annotated[
         list[str] | None, typer.Option("--party", help="For holdings_summary and transfer_preapprovals.")

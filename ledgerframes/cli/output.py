@@ -96,12 +96,13 @@ def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> 
 
 
 def _json(table: pa.Table, indent: int | None = None) -> str:
-    """An array of objects; times in UTC and amounts are exact text.
+    """An array of objects; times in UTC and amounts are exact text, floats that JSON cannot write are null.
 
     Raises:
         InputError: two columns have one name, of which an object has one member.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from ledgerframes.export.texts import time_text
 
@@ -109,9 +110,11 @@ def _json(table: pa.Table, indent: int | None = None) -> str:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"two columns are called {twice[0]!r}, and JSON has room for one; rename one of them")
     columns = [
-        pa.chunked_array(map(time_text, column.chunks), pa.string()) if pa.types.is_timestamp(column.type) else column
+        pa.chunked_array(map(time_text, column.chunks), pa.string()) if pa.types.is_timestamp(column.type)
+        else pc.if_else(pc.is_finite(column), column, None) if pa.types.is_floating(column.type)
+        else column
         for column in table.columns
-    ]
+    ]  # fmt: skip
     rows = pa.table(columns, names=names).to_pylist()
     return json.dumps(rows, default=_cell, ensure_ascii=False, indent=indent)
 

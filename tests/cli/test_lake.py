@@ -71,6 +71,11 @@ def test_sql_answers_on_standard_output_and_into_files(command, lake, tmp_path):
     assert (ended.code, ended.out, "two columns are called 'a'" in ended.err) == (2, "", True)
 
 
+def test_a_number_that_json_cannot_write_is_null(command, lake):
+    ended = command("sql", lake, "select 'nan'::double as a, 'inf'::double as b, 0.5::double as c", "--json")
+    assert json.loads(ended.out, parse_constant=pytest.fail) == [{"a": None, "b": None, "c": 0.5}]
+
+
 def test_a_report_without_a_place_is_refused_before_it_is_computed(command, lake, tmp_path):
     (tmp_path / "taken").write_text("a file where a folder should be")
     ended = command("report", lake, "-o", "taken/report.html")
@@ -82,10 +87,11 @@ def test_a_report_without_a_place_is_refused_before_it_is_computed(command, lake
     ("arguments", "message"),
     [
         (["coverage", "nowhere"], "is not a lake yet"),
+        *((line, "'.' is not a lake yet") for line in (["coverage", "."], ["syncs", "."], ["compact", "."])),
         (["sync", "lake", "--tables", "update", "--scan-url", "http://127.0.0.1:1"], "did you mean"),
         (["sync", "lake", "--every", "often", "--follow", "--scan-url", "http://127.0.0.1:1"], "--every 'often' is"),
     ],
-    ids=["no lake", "table", "every"],
+    ids=["no lake", "no coverage", "no syncs", "no files", "table", "every"],
 )
 def test_a_wrong_command_ends_with_two(command, arguments, message):
     done = command(*arguments)
