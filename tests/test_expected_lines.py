@@ -201,3 +201,9 @@ def test_prices_are_those_of_the_time_and_young_enough(world):
     for wrong in ([0], [None], ["much"]):
         with pytest.raises(lf.errors.InputError, match="prices: "):
             lf.join_prices(paid, pd.Series(wrong, index=[first]))
+    seconds = pd.Series([0.1], index=[int(first.timestamp())])
+    with pytest.raises(lf.errors.InputError, match="the times are numbers, and nothing says of which unit"):
+        lf.join_prices(paid, seconds)
+    with pytest.raises(lf.errors.InputError, match="are both at "):
+        lf.join_prices(paid, pd.Series([0.1, 0.3], index=[first, first]))
+    assert lf.join_prices(paid, pd.Series([0.1, 0.1], index=[first, first])).market_price.notna().any()

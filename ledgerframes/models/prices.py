@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -36,7 +37,8 @@ def join_prices(frame: Any, prices: Any, *, on: str | None = None, within: Durat
         are exact. Null where no price is known that is young enough.
 
     Raises:
-        InputError: an argument is not valid, there is no column of time, or a price is missing or not positive.
+        InputError: an argument is not valid, there is no column of time, a price is missing or not positive, or two
+            prices are at one time.
 
     Example:
         >>> import pandas as pd, ledgerframes as lf
@@ -87,6 +89,11 @@ def _known(prices: Any) -> tuple[np.ndarray, list[Decimal]]:
     if isinstance(prices, pd.Series):
         prices = pd.DataFrame({"time": prices.index, "price": prices.to_numpy()})
     series = to_pandas(prices, ("time", "price"), name="prices", giver='pd.DataFrame({"time": …, "price": …})')
+    if pd.api.types.is_numeric_dtype(series["time"]):
+        raise InputError(
+            "prices: the times are numbers, and nothing says of which unit; for seconds since 1970 give"
+            ' pd.to_datetime(prices["time"], unit="s", utc=True)'
+        )
     try:
         times = _micros(series["time"])
         values = [Decimal(str(price)) for price in series["price"]]
@@ -96,6 +103,10 @@ def _known(prices: Any) -> tuple[np.ndarray, list[Decimal]]:
         if not value.is_finite() or value <= 0 or pd.isna(time):
             raise InputError(f"prices: {value} at {time} is not valid: give a price above 0 with its time")
     order = np.argsort(times, kind="stable")
+    for earlier, later in pairwise(order):
+        if times[earlier] == times[later] and values[earlier] != values[later]:
+            both, time = f"{values[earlier]} and {values[later]}", series["time"].iloc[later]
+            raise InputError(f"prices: {both} are both at {time}; give one price for a time")
     return times[order], [values[at] for at in order]
 
 

@@ -65,6 +65,7 @@ def test_every_read_names_the_damaged_file(store, small, tmp_path, harm):
         assert all(word in said for word in (file.name, "events", "of migration", "store.repair()")), said
         assert not {"Rust", "panicked", "Traceback"} & set(said.split())
     assert ("files that the log names are gone" in str(store.check())) == (harm == "gone")
+    assert "nothing stored" not in str(store.check())
 
 
 def test_a_whole_file_is_looked_at_where_asked(store):

@@ -71,7 +71,8 @@ class Check(Result):
 
     def __str__(self) -> str:
         checked = ", ".join(f"{count:,} {name}" for name, count in self.rows.items())
-        lines = [f"{self.store} is {'sound' if self else 'not sound'}: {checked or 'nothing stored'}"]
+        none = "nothing stored" if self else "rows are counted once nothing is missing or damaged"
+        lines = [f"{self.store} is {'sound' if self else 'not sound'}: {checked or none}"]
         return "\n".join(map(visible, [*lines, *map(str, self.findings)]))
 
 
