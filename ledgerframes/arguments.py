@@ -333,7 +333,7 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in known:
-                hint = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
+                hint = did_you_mean(name, known) or f"; it takes {', '.join(known).removeprefix('self, ')}"
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
         if place is not None:
             net = args[place] if place < len(args) else kwargs.get("net")

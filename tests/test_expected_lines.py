@@ -179,6 +179,8 @@ def test_a_history_and_a_store_are_exported_exactly(world, tmp_path):
 def test_words_of_other_libraries_are_answered_by_ours(world, word, ours):
     with pytest.raises(TypeError, match=f"'{word}'; did you mean '{ours}'"):
         world[2].load("events", **{word: "7d"})
+    with pytest.raises(TypeError, match="'zzz'; it takes table, "):
+        world[2].load("events", zzz="7d")
 
 
 def test_prices_are_those_of_the_time_and_young_enough(world):

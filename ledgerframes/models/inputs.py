@@ -16,7 +16,7 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, described, proof_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
-from ledgerframes.loaders.ledger import LedgerHistory
+from ledgerframes.loaders.ledger import LedgerHistory, LedgerTransaction
 from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.coverage import check_same_end
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_tables
@@ -85,8 +85,8 @@ def inputs_of(
     """Read the caller's events.
 
     Args:
-        events: a frame of events, of the ledger interface too, a `History`, a `LedgerHistory`, a `Store`, the path of
-            a Parquet file or folder of events, or `Inputs`.
+        events: a frame of events, of the ledger interface too, a `History`, what the ledger's loaders return, a
+            `Store`, the path of a Parquet file or folder of events, or `Inputs`.
         reassignments: a frame of them, in addition to one of events.
         opening: an `Opening`, a frame of contracts with its provenance, `"nothing"`, or None.
         opened_by: what loads the opening that the table needs.
@@ -99,7 +99,7 @@ def inputs_of(
         if opening is not None and opening is not events.opening_argument:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
-    if isinstance(events, LedgerHistory):
+    if isinstance(events, LedgerHistory | LedgerTransaction):
         events = events.events
     gives: dict[str, Give] = {table.name: _reader(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
     if is_ledger_frame(columns_of(events)):

@@ -252,7 +252,7 @@ def test_a_transaction_of_the_made_up_ledger_is_read(net):
     events = lf.load_events(net, start="begin", progress=False, decimals="exact")
     listed = lf.token_transfers(events)
 
-    found = lf.token_transfers(lf.load_ledger_transaction(net, listed.update_id[0]).events, decimals="exact")
+    found = lf.token_transfers(lf.load_ledger_transaction(net, listed.update_id[0]), decimals="exact")
 
     direct = set(events[events.choice == "TransferFactory_Transfer"].update_id)
     assert direct
