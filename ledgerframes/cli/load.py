@@ -121,7 +121,7 @@ def _offset(text: str, name: str) -> int:
         InputError: it is not a whole number.
     """
     if not (text.isascii() and text.isdigit()):
-        raise InputError(f"--{name} {text!r} is not valid: give an offset, a whole number of 0 or more")
+        raise InputError(f"--{name} {text!r} is not valid: give an offset, a whole number")
     return int(text)
 
 

@@ -77,7 +77,7 @@ def test_the_history_of_ones_own_parties_is_two_files_and_goes_by_offsets(comman
         assert pq.read_table(tmp_path / f"{name}.parquet").to_pylist() == table.to_pylist()
     assert contracts.code == 0, contracts.err
     assert refused.code != 0
-    assert "--at 'noon' is not valid: give an offset" in refused.err
+    assert "--at 'noon' is not valid: give an offset, a whole number\n" in refused.err
 
 
 @pytest.mark.parametrize("place", ["-", "/dev/stdout"])
