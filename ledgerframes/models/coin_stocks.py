@@ -56,7 +56,7 @@ def _check_size(engine: Engine, arguments: Mapping[str, Any]) -> None:
             f"{every}: {size['times']:,} times of {size['owners']:,} parties are too many rows; give a longer interval,"
             " or parties="
         )
-    unread = len(engine.rows("unread_stocks")["locked"].drop_null())
+    unread = engine.rows("unread_coin_contracts").num_rows
     if unread:
         warn(
             f"balances_over_time: {unread:,} coins cannot be read and are in no balance; attrs['not_understood'] names"

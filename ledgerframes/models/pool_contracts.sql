@@ -1,9 +1,9 @@
--- One row per contract of a pool that may still be minted: its amount, and when it was created and ended.
+-- One row per contract of a pool that may still be minted: its amount, null if it cannot be read, and when it was created
+-- and ended.
 with
 shares as (
   select *
   from pool_shares
-  where wrong is null
   qualify first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index)
 ),
 ends as (

@@ -4,7 +4,7 @@ with
 active as (
   select amount, locked from coin_history where ended_at is null
   union all
-  select null, locked from unread_stocks where ended_at is null and locked is not null
+  select null, locked from unread_coin_contracts where ended_at is null
 ),
 last as (select max(record_time) as time from events)
 select

@@ -8,12 +8,11 @@ stocks as (
   from coin_history
   left join lock_purposes using (contract_id)
   union all
-  select kind, amount, recorded_at, ended_at from pool_contracts
+  select case when amount is null then 'unread_pool' else kind end, coalesce(amount, 1), recorded_at, ended_at
+  from pool_contracts
   union all
-  select
-    case when locked then 'unread_locked' when not locked then 'unread_unlocked' else 'unread_pool' end, 1, recorded_at,
-    ended_at
-  from unread_stocks
+  select case when locked then 'unread_locked' else 'unread_unlocked' end, 1, recorded_at, ended_at
+  from unread_coin_contracts
   union all
   select 'development_fund_spent', minted_development_fund, record_time, null
   from mint_burn
