@@ -457,7 +457,7 @@ FOUND_BY = {
     "begins-where-it-began": (Holds.NO_ALARM, draw(1, MUTANTS["begins-where-it-began"].among)),
     "pruned-is-a-fork": (Holds.LIVE, draw(18, MUTANTS["pruned-is-a-fork"].among)),
     "forks-are-pruned": (Holds.FORKS, draw(4, MUTANTS["forks-are-pruned"].among)),
-    "anybody-is-asked": (Holds.LIVE, draw(117, MUTANTS["anybody-is-asked"].among)),
+    "anybody-is-asked": (Holds.LIVE, draw(133, MUTANTS["anybody-is-asked"].among)),
     "known-by-its-updates-alone": (Holds.LIVE, draw(20, MUTANTS["known-by-its-updates-alone"].among)),
 }
 
