@@ -31,6 +31,8 @@ from ledgerframes.write_aside import written_aside
 
 FORMAT: Final = 1
 ABOUT: Final = "recording.json"
+#: A header of every replayed answer.
+REPLAYED: Final = "ledgerframes-replayed"
 # Other headers may contain cookies or addresses, and nothing reads them.
 _RECORDED: Final = ("content-type", "retry-after", "date")
 _NO_FILES: Final = Failure(
@@ -267,8 +269,8 @@ class Replayer(httpx.BaseTransport):
             raise Refused(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
             recorded = _decoder.decode(target.read_bytes()).answer
-            # Their date would be compared with this machine's clock.
-            headers = {name: value for name, value in recorded.headers.items() if name.lower() != "date"}
+            # Reads go by the date of then; `doctor` does not compare it with the clock of now.
+            headers = recorded.headers | {REPLAYED: "1"}
             return httpx.Response(recorded.status, headers=headers, stream=httpx.ByteStream(_read(recorded.body)))
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{str(target)!r} is not a recorded answer: {error}; record again") from error

@@ -24,6 +24,7 @@ from ledgerframes.errors import (
 from ledgerframes.interfaces import ledger, looking_up, registry, scan, validator
 from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
+from ledgerframes.recording import REPLAYED
 from ledgerframes.transport import Answer, Sender
 from ledgerframes.transport.request import PREFIXES, Request
 
@@ -155,6 +156,9 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Fin
     """Compare clocks by the header Date, relative to the middle of the request."""
     from email.utils import parsedate_to_datetime
 
+    if REPLAYED in answer.headers:
+        yield Finding(subject, "clock", "unknown", "its answers were recorded")
+        return
     try:
         there = parsedate_to_datetime(answer.headers["date"])
     except (KeyError, ValueError):
