@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.errors import IncompleteFiguresWarning, InputError, PartialResultError, warn
+from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import proof_of
 from ledgerframes.loaders.opening import Loader, begin_of, cursor_of, line_for, stop_of
 from ledgerframes.paging.cursor import Cursor
@@ -123,8 +123,8 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
 def check_reached(inputs: Inputs, at: Cursor | int) -> None:
     """Refuse a time before the events and their opening, or after a range that was asked for or what a store covers.
 
-    A range up to the newest update ends wherever that was; as a snapshot may be taken later, a later time only brings a
-    warning. The end of a range excludes its last microsecond; who asks for that very time is taken to mean the range.
+    A range up to the newest update ends wherever that was, and a snapshot may be taken later. The end of a range
+    excludes its last microsecond; who asks for that very time is taken to mean the range.
 
     Raises:
         PartialResultError: the time lies before or after it.
@@ -142,13 +142,6 @@ def check_reached(inputs: Inputs, at: Cursor | int) -> None:
         raise PartialResultError(
             f"events reach up to {_in_words(end)}, and at={_in_words(at)} is later; load or sync what is between, or"
             " give an earlier at="
-        )
-    newest = inputs.attrs.get("cursor") if inputs.store is None and end is None else None
-    if newest is not None and _lies_before(cursor_of(newest), at):
-        warn(
-            f"the newest update is at {_in_words(cursor_of(newest))}, and at={_in_words(at)} is later: what came"
-            " between is not in these figures",
-            IncompleteFiguresWarning,
         )
 
 
