@@ -13,6 +13,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import begun, from_begin
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.signatures import MOVERS, of_model
+from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Bound, Duration
 from ledgerframes.tables.coin_stocks import (
     BALANCES_OVER_TIME,
@@ -47,8 +48,8 @@ def _check_times(engine: Engine, arguments: Mapping[str, Any]) -> dict[str, int]
     return size
 
 
-def _check_size(engine: Engine, arguments: Mapping[str, Any]) -> None:
-    """Refuse balances of too many owners at too many times, too; and warn of coin that is in nobody's."""
+def _check_balances(engine: Engine, arguments: Mapping[str, Any]) -> None:
+    """Refuse balances of too many owners at too many times, too; warn of coin that is in none of them."""
     size = _check_times(engine, arguments)
     if size["times"] * size["owners"] > _MOST_ROWS:
         every = f"every={shown(arguments['every'])} is not valid"
@@ -59,8 +60,8 @@ def _check_size(engine: Engine, arguments: Mapping[str, Any]) -> None:
     unread = engine.rows("unread_coin_contracts").num_rows
     if unread:
         warn(
-            f"balances_over_time: {unread:,} coins cannot be read and are in no balance; attrs['not_understood'] names"
-            " the members at fault",
+            f"balances_over_time leaves out {plural(unread, 'contract')} of coin that it cannot read;"
+            " attrs['not_understood'] names the members at fault",
             IncompleteFiguresWarning,
         )
 
@@ -197,7 +198,7 @@ def supply_by_purpose(
     """
 
 
-@of_model(BALANCES_OVER_TIME, whole=True, check=_check_size)
+@of_model(BALANCES_OVER_TIME, whole=True, check=_check_balances)
 def balances_over_time(
     events: Any,
     *,

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.errors import InputError
 from ledgerframes.frames import to_arrow
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.ledger import LEDGER_EVENTS
@@ -33,10 +34,15 @@ def scan_tables(frame: Any, names: Sequence[str]) -> dict[str, pa.Table]:
         names: its columns; those that it lacks are null.
 
     Raises:
-        InputError: columns are missing that every such frame has.
+        InputError: columns are missing that every such frame has, or times, which the contract makes optional.
     """
     there = [name for name in LEDGER_EVENTS.names if name in names and name in {*EVENTS.names, *_OF_LEGS}]
     rows = to_arrow(frame, LEDGER_EVENTS, [*dict.fromkeys([*_PLACED_BY, *there])], name="events")
+    if timeless := rows["record_time"].null_count:
+        raise InputError(
+            f"events: {timeless:,} of {rows.num_rows:,} have no record_time, so nothing says when they were; the"
+            " participant has to state it"
+        )
     # A participant does not say of which migration an update is; record times alone give the order.
     rows = rows.append_column("migration_id", pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows))
     moved = pc.is_in(rows["kind"], pa.array([*_LEGS]))

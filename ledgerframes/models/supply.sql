@@ -6,10 +6,12 @@ active as (
   union all
   select null, locked from unread_coin_contracts where ended_at is null
 ),
+sums as (
+  select
+    sum_where(amount, not locked) as unlocked, sum_where(amount, locked) as locked, sum_of_all(amount) as total
+  from active
+),
 last as (select max(record_time) as time from events)
-select
-  coalesce(make_timestamptz(getvariable('at_micros')::bigint), max(last.time)) as at,
-  (select sum_where(amount, not locked) from active) as unlocked,
-  (select sum_where(amount, locked) from active) as locked,
-  (select sum_of_all(amount) from active) as total
+select coalesce(make_timestamptz(getvariable('at_micros')::bigint), last.time) as at, unlocked, locked, total
 from last
+cross join sums

@@ -41,7 +41,7 @@ COIN_HISTORY: Final = Table(
     ),
 )  # fmt: skip
 
-_UNREAD: Final = "null if the amount of one of its contracts cannot be read."
+_UNREAD: Final = "null if one of its contracts cannot be read."
 
 SUPPLY: Final = Table(
     "supply",

@@ -75,8 +75,8 @@ LEDGER_EVENTS: Final = Table(
             "kind", TEXT, "The event's kind, such as CreatedEvent or ExercisedTreeEvent.", source="the event's only key"
         ),
         _maybe("offset", INT64, "Offset on this participant.", "/offset"),
-        _maybe("record_time", TIME, "When a synchronizer sequenced the update.", "recordTime of the transaction"),
-        _maybe("synchronizer_id", TEXT, "Synchronizer that sequenced it.", "synchronizerId of the transaction"),
+        _maybe("record_time", TIME, "When a synchronizer sequenced the update.", "recordTime of the update"),
+        _maybe("synchronizer_id", TEXT, "Synchronizer that sequenced it.", "synchronizerId of the update"),
         _maybe("node_id", INT64, "Number of the event in its transaction.", "/nodeId"),
         _maybe("last_descendant_node_id", INT64, "The exercise's subtree goes up to here.", "/lastDescendantNodeId"),
         _maybe("contract_id", TEXT, "The contract created, exercised, archived or reassigned.", "/contractId"),

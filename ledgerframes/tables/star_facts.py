@@ -257,9 +257,9 @@ FACT_SUPPLY_DAILY: Final = Table(
     ("date_key",),
     (
         *_DAY,
-        _coin("unlocked", "Coin that is not locked."),
-        _coin("locked", "Coin that is locked."),
-        _coin("total", "All coin."),
+        _coin("unlocked", "Coin that is not locked; null while one of its contracts cannot be read."),
+        _coin("locked", "Coin that is locked; null while one of its contracts cannot be read."),
+        _coin("total", "All coin; null if either is."),
     ),
 )
 

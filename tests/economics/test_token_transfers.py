@@ -246,6 +246,10 @@ def test_the_events_of_ones_own_ledger_are_taken():
 
     assert alone[["update_id", "event_id", "amount"]].values.tolist() == [["u", "u:0", Decimal("7.5")]]
     assert nested[["event_id", "amount", "step"]].values.tolist() == [["u:1", Decimal(3), "reported"]]
+    # Answers may lack the time, and without one an event would be in no day.
+    unknown = pd.to_datetime([None], utc=True).as_unit("us")
+    with pytest.raises(lf.errors.InputError, match="1 of 1 have no record_time"):
+        lf.token_transfers(ledger_frame([("ExercisedTreeEvent", 0, factory())]).assign(record_time=unknown))
 
 
 def test_a_transaction_of_the_made_up_ledger_is_read(net):

@@ -23,6 +23,7 @@ from tests.economics.histories import (
     create,
     exercise,
     frame_of,
+    locked,
     opening_of,
     output,
     result,
@@ -194,8 +195,8 @@ def endings():
 
 def unread():
     """Coin and a pool of it, whose amounts are not written as they are now."""
-    lock = {"amulet": coin("alice", "much"), "lock": {"holders": ["bob"], "expiresAt": None, "optContext": None}}
-    contracts = ((AMULET, coin("alice", "much")), (LOCKED, lock), (UNCLAIMED, {"amount": "much"}))
+    coins = (AMULET, coin("alice", "much")), (LOCKED, locked("alice", "much"))
+    contracts = (*coins, (UNCLAIMED, {"amount": "much"}))
     return [update("unread", 50, *(create(template, f"unread {template}", terms) for template, terms in contracts))]
 
 

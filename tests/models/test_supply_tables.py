@@ -12,6 +12,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
 from ledgerframes.models.computing import together
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.timestamps import DAY
 from tests.economics.books import OPEN, POOLS, RULES, UNCLAIMED, UNCLAIMED_FUND, Books, micros
 from tests.economics.histories import (
     WHOLE,
@@ -21,6 +24,7 @@ from tests.economics.histories import (
     coin,
     create,
     frame_of,
+    locked,
     opening_of,
     update,
 )
@@ -257,9 +261,6 @@ def test_supply_by_purpose_of_a_range_goes_on_from_its_opening(twelve_days, twel
     assert wanted[["development_fund_unallocated", "locked_governance", "unclaimed_rewards"]].all(axis=None)
 
 
-HELD_BY_ANN = [update("h", 1, create(COIN, "one", coin("ann", "1.0")))]
-
-
 def locks():
     """Locked coins, 1 for the first purpose and twice as much for each after it, by who names them or what they say."""
 
@@ -316,10 +317,9 @@ def test_what_locks_are_for_is_told_by_who_names_them_else_by_what_they_say():
 
 def test_amounts_are_not_known_while_a_contract_of_theirs_cannot_be_read():
     """A newer release may write an amount in another way: such coin is not 0."""
-    lock = {"amulet": coin("alice", "much"), "lock": {"holders": ["bob"], "expiresAt": None, "optContext": None}}
     events = frame_of([
         update("u1", 60, create(COIN, "one", coin("alice", "1.0")), create(UNCLAIMED, "pool", {"amount": "5.0"})),
-        update("u2", 61, create(LOCKED, "lock", lock)),
+        update("u2", 61, create(LOCKED, "lock", locked("alice", "much"))),
         update("u3", 121, archive(LOCKED, "lock"), create(COIN, "other", coin("bob", "more"))),
         update("u4", 181, archive(COIN, "other"), archive(UNCLAIMED, "pool"), create(UNCLAIMED, "new", {"amount": 7})),
         update("u5", 240, archive(UNCLAIMED, "new")),
@@ -337,12 +337,30 @@ def test_amounts_are_not_known_while_a_contract_of_theirs_cannot_be_read():
         [True] * 3, [True, False, False], [False, True, False], [True] * 3,
     ]  # fmt: skip
     assert (supplies[3].total, supplies[1].unlocked) == (1, 1)
-    with pytest.warns(IncompleteFiguresWarning, match="2 coins cannot be read and are in no balance"):
+    with pytest.warns(IncompleteFiguresWarning, match="leaves out 2 contracts of coin that it cannot read"):
         lf.balances_over_time(events, every="1min")
     opening = opening_of([("old", COIN, coin("bob", "more"))])
-    rounds = lf.supply_per_round(frame_of([update("g", 0, opens(7)), *HELD_BY_ANN], **WHOLE), opening=opening)
-    assert rounds.total.isna().all()
-    assert lf.supply(frame_of(HELD_BY_ANN), opening=opening)[["unlocked", "total"]].isna().all(axis=None)
+    later = frame_of([update("g", 0, opens(7)), update("h", 1, create(COIN, "one", coin("ann", "1.0")))])
+    assert lf.supply_per_round(later, opening=opening).total.isna().all()
+    assert lf.supply(later, opening=opening)[["unlocked", "total"]].isna().all(axis=None)
+
+
+def test_the_supply_of_a_day_is_not_known_while_coin_cannot_be_read():
+    """In a star too, the days before and after are known."""
+    hour, noon = 3_600, micros(pd.Timestamp("2026-01-01T12:00Z"))
+    events = frame_of([
+        update("u1", 0, create(COIN, "one", coin("alice", "1.0"))),
+        update("u2", 24 * hour, create(LOCKED, "lock", locked("alice", "much"))),
+        update("u3", 72 * hour, archive(LOCKED, "lock")),
+    ], **WHOLE)  # fmt: skip
+    first = noon // DAY
+    with Engine(inputs_of(events).gives) as engine:
+        engine.set({"days": [first - 1, first, first + 1, first + 2, first + 3]})
+        rows = engine.rows("supply_days").to_pylist()
+
+    assert [(row["unlocked"], row["locked"], row["total"]) for row in rows] == [
+        (0, 0, 0), (1, 0, 1), (1, None, None), (1, None, None), (1, 0, 1),
+    ]  # fmt: skip
 
 
 def test_real_unclaimed_rewards_are_a_pool(captures):  # noqa: ARG001 - skips where there are none
