@@ -21,6 +21,7 @@ from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, PageSource
 from ledgerframes.loaders.extent import (
+    WHOLE,
     Beginning,
     beginning_of,
     extent_of,
@@ -268,11 +269,12 @@ class _Load:
             return
         self.complete = False
         if not request.allow_partial:
+            elsewhere = ' or source="objects"' if self.objects is None and self._net.is_remote else ""
             raise PartialResultError(
                 f"{self.place} begins at {reach}, after ledger begin, but {window} was requested: older updates were"
                 f" pruned, or never stored there. Give start=({reach.migration_id},"
                 f" '{format_timestamp(reach.micros)}') or later, leave start= out to load from there, read another scan"
-                ' or source="objects", or pass allow_partial=True to get what there is'
+                f"{elsewhere}, or pass allow_partial=True to get what there is"
             )
 
     def check_reach(self) -> None:
@@ -282,6 +284,12 @@ class _Load:
             PartialResultError: it does, or nothing is there.
         """
         window, objects = self._request.window, self.objects
+        if objects is not None and objects.objects is None and window.wants_before(WHOLE):
+            self.complete = False
+            raise PartialResultError(
+                f"{self.place} lists no objects of its history yet: it writes one after a segment, such as a day, has"
+                " passed. Give source='pages', or pass allow_partial=True to get no rows"
+            )
         if self.reader.beyond or not window.names_start:
             return
         if objects is None:

@@ -77,8 +77,9 @@ class FolderHistory:
         since = window.since if start is None else start.micros if inside else None
         if since is not None and (since > self.begin or (start is not None and start.migration_id > migration_id)):
             return
+        wanted = window if window.names_start else window.in_words("ledger begin")
         raise InputError(
-            f"{self.source.place} has the updates recorded after {format_trimmed(self.begin)}, but {window} was"
+            f"{self.source.place} has the updates recorded after {format_trimmed(self.begin)}, but {wanted} was"
             f" requested; give start={format_timestamp(self.begin + 1)!r} or later, or add the objects before"
         )
 

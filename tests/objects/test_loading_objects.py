@@ -141,6 +141,21 @@ def test_only_the_objects_of_the_range_are_downloaded(net):
     assert 2 <= sum(count for name, count in asked.items() if "/bulk/download/" in name) <= 5
 
 
+@pytest.mark.parametrize("part", [{}, {"start": "begin"}, {"limit": 5}, {"end": "2025-03-03T09:10"}], ids=str)
+def test_a_scan_that_has_written_no_objects_yet_is_no_empty_history(part):
+    with lf.sandbox(updates=3) as young:
+        with pytest.raises(lf.errors.PartialResultError, match=r"lists no objects of its history yet.*source='pages'"):
+            lf.load_history(young, source="objects", **part)
+        none = lf.load_history(young, source="objects", allow_partial=True, **part).updates
+    assert (len(none), none.attrs["complete"]) == (0, False)
+
+
+def test_objects_that_begin_late_are_no_reason_to_read_objects(served):
+    served.sandbox.object_faults = ObjectFaults(lacking=0)
+    with pytest.raises(lf.errors.PartialResultError, match="read another scan, or pass allow_partial=True"):
+        lf.load_history(served, source="objects", start="begin")
+
+
 def test_an_end_that_no_object_has_passed_is_not_complete(net):
     updates = lf.load_history(net, start="2025-03-03T09:40:00Z", end="2025-03-04", source="objects").updates
     assert not updates.attrs["complete"]

@@ -176,7 +176,8 @@ def test_a_part_that_begins_before_the_objects_is_refused(store, copied, start):
         remove(segment(copied, 0))
     begins = segment(copied, 0).name.partition("~")[0]
     start = begins if start == "segment" else start
-    words = f"has the updates recorded after {begins}.*give start='{begins[:-1]}.000001Z' or later"
+    wanted = {None: "ledger begin", "begin": "ledger begin"}.get(start, "2025")
+    words = f"has the updates recorded after {begins}, but {wanted}.*give start='{begins[:-1]}.000001Z' or later"
     with lf.open_objects(copied) as net:
         if start is None:
             with pytest.warns(lf.errors.BeginsLateWarning, match="after ledger begin"):
