@@ -140,7 +140,7 @@ def burn(x: ChartInput, *, every: str | None = None) -> Content:
     left_out = f"; not known of {plural(unknown, 'update')}" if unknown else ""
     burning = (np.nan_to_num(values) != 0).any(axis=0)
     if not burning.any():
-        return Nothing(title, f"no coin was burned in this range{left_out}")
+        return Nothing(title, f"no coin {'is known to have been' if unknown else 'was'} burned in this range{left_out}")
     times, binned = times[known], bins(times[known], every=every, most=QUARTER, begins=begins(frame))
     rows = {cause: binned.total(times, row) for cause, row in zip(_CAUSES, values, strict=True)}
     ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), _CAUSES)

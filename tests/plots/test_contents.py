@@ -78,6 +78,15 @@ def test_coupons_are_drawn_as_what_happened_to_them_in_the_range(ledger, history
     assert told[0] == told[1]
 
 
+def test_burned_coin_that_is_not_known_is_not_called_none():
+    rows = frames.burns(5)
+    amounts = [name for name in rows if name.startswith("burned_")]
+
+    unknown = content("burn", rows.assign(**dict.fromkeys(amounts)))
+    assert unknown.why == "no coin is known to have been burned in this range; not known of 5 updates"
+    assert content("burn", rows.assign(**dict.fromkeys(amounts, 0))).why == "no coin was burned in this range"
+
+
 def test_minted_and_burned_have_panels_and_linear_scales_of_their_own():
     rows = frames.rounds(60)
     made = content("coin_supply", rows.assign(minted=rows["minted"] * 1000))
