@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ledgerframes.arguments import did_you_mean
-from ledgerframes.config.settings import PREFIX, Settings
+from ledgerframes.config.settings import PREFIX, Secret, Settings
 from ledgerframes.config.token_sources import TOKEN_KINDS, ClientCredentials, function_token, token_from
 from ledgerframes.errors import ConfigurationError
 
@@ -188,7 +188,9 @@ def settled(*layers: dict[str, Any]) -> Settings:
     merged: dict[str, Any] = {}
     for layer in layers:
         shared = layer.pop("token", None)
-        merged |= dict.fromkeys(SHARED_TOKEN, shared) if shared is not None else {}
+        if shared is not None:
+            secret = shared if isinstance(shared, Secret) else Secret(shared, name="token")
+            merged |= dict.fromkeys(SHARED_TOKEN, secret)
         merged |= layer
     return Settings(**merged)
 
