@@ -62,7 +62,7 @@ def test_the_shared_token_goes_to_ledger_and_validator_only_and_as_an_argument_w
     tokens = [token_of(made, i) for i in ("ledger", "validator", "scan", "registry")]
     assert tokens == [TOKEN, "of-the-validator", None, None]
     assert token_of(resolve(environ={"LEDGERFRAMES_LEDGER_TOKEN": "from-variable"}, token=TOKEN)) == TOKEN
-    with pytest.raises(ConfigurationError, match="^token is empty"):
+    with pytest.raises(ConfigurationError, match=r"^token is empty"):
         resolve(environ={}, token="")
 
 
