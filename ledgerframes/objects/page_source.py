@@ -202,12 +202,14 @@ class ObjectPages:
         index: the objects.
         left_out: servers that must not be asked; may include the name of pages from objects.
         begins: by server, where its pages begin; pruned items are read from objects.
+        later: the later migrations that objects have shown; a page of one before them does not have their items.
     """
 
     inner: PageSource
     index: ObjectIndex
     left_out: Collection[str] = ()
     begins: dict[str, Cursor] = field(default_factory=dict)
+    later: set[int] = field(default_factory=set)
 
     @property
     def history(self) -> PagedHistory:
@@ -262,6 +264,7 @@ class ObjectPages:
         page = self._past_a_tie(after, last, size)
         migration_id = after.migration_id + (after.micros >= LATEST)
         later = [cursor for cursor in (page.page_index.cursors if page else ()) if cursor.migration_id > migration_id]
+        self.later.update(cursor.migration_id for cursor in later)
         # It ends the migration only if objects have all of that.
         if later and not self._reaches(later[0], migration_id):
             last = Cursor(migration_id, LATEST)

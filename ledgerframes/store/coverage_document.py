@@ -88,6 +88,11 @@ class Coverage(msgspec.Struct, frozen=True):
         lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
         return self.start is not None and lo == self.start.micros - 1
 
+    def is_joined(self, migration_id: int) -> bool:
+        """Whether a later migration is covered from its start, or from the time at which the first sync began."""
+        lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
+        return lo == BEGINNING or self.starts_at_a_time(migration_id)
+
     def advanced(self, pages: Iterable[Fetched]) -> Coverage:
         """The coverage after more was read; neither coverage nor settled parts ever shrink."""
         pages = list(pages)

@@ -279,3 +279,33 @@ def test_objects_cover_what_is_pruned_at_the_border_of_a_migration(beside, store
 
         assert stored(store, start="begin") == ids(net)
         assert all(store.coverage().up_to.dropna() < pd.Timestamp("2026-01-01", tz="UTC"))
+
+
+def test_objects_of_short_migrations_leave_none_out(store):
+    with lf.sandbox(seed=7, updates=600) as net:
+        numbers = [number for number, update in enumerate(net.sandbox.world.updates) if update.migration_id == 2]
+        net.sandbox.prune(before=place(net, numbers[20]))
+        store.sync(net, source="objects")
+
+        assert stored(store, allow_partial=True) == ids(net)
+        # That none of these got more updates, though another had begun, is proven by nothing.
+        with pytest.raises(lf.errors.PartialResultError, match="does not cover migration 0 after"):
+            store.load("updates", start="begin")
+
+
+def test_a_migration_that_was_pruned_unread_is_not_covered(store):
+    with lf.sandbox(seed=7, updates=600) as net:
+        updates = net.sandbox.world.updates
+        first = {one: [update.migration_id for update in updates].index(one) for one in (1, 2)}
+        with connected(replica(net.sandbox, lag=len(updates) - first[1] + 30)) as early:
+            store.sync(early)
+        net.sandbox.prune(before=place(net, first[2] + 20))
+        store.sync(net)
+        parts = [(10, first[1] - 5), (10, first[1] + 20), (first[1], first[1] + 20), (first[1] - 5, first[1])]
+        for start, end in parts:
+            part = {"start": place(net, start), "end": place(net, end)}
+            with pytest.raises(lf.errors.PartialResultError, match=r"the store does not cover migration [01]"):
+                store.load("updates", **part)
+            assert not store.load("updates", allow_partial=True, **part).attrs["complete"]
+        read = first[1] - 60
+        assert stored(store, start=place(net, 10), end=place(net, read)) == ids(net, 10, read)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -93,11 +93,16 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
 def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
     """The parts of a window that the store lacks; an open side of a window asks for nothing beyond the stored range.
 
-    Nor does a completely read migration with a successor have a gap after its end.
+    Nor does a completely read migration have a gap after its end, if its successor is covered from the start: otherwise
+    scans had pruned what came between before it was read.
     """
     holes: list[Interval] = []
-    covered, ended, begin = coverage.common, coverage.ended, coverage.begin
-    ids = coverage.migrations
+    covered, begin, ids = coverage.common, coverage.begin, coverage.migrations
+    joined = {one: coverage.is_joined(later) for one, later in pairwise(ids)}
+    ended = {one for one in coverage.ended if joined.get(one, True)}
+    for one, later in pairwise(ids):
+        if not joined[one] and later > one + 1 and wanted_in(window, one + 1) is not None:
+            holes.append(Interval(one + 1, BEGINNING, CLOSED))
     named_late = window.names_start and begin is not None and begin.late is not None
     if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
         holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))

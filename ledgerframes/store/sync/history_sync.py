@@ -119,7 +119,7 @@ class HistorySync:
                 unread = self._missing(migration_id)[-1:] if since else ()
                 intervals += worth_reading or [one for one in unread if not self._is_pruned(one)]
             read = self._read(intervals) if intervals else set()
-            known |= read | self._seen
+            known |= read | self._seen | (set() if self.objects is None else self.objects.later)
             done.update(new)
         if self.commit.commits and not self.left and (intervals := self._proven_since(known)):
             self._read(intervals)
