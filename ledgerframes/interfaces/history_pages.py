@@ -216,7 +216,10 @@ class ScanPages:
     def send_page(
         self, query: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
     ) -> Answer[HistoryPage]:
-        """Fetch one page: from a named server once, from some servers only, or from the preferred one."""
+        """Fetch one page: from a named server once, from some servers only, or from the preferred one.
+
+        Without `revise`, a page that is larger than the server's maximum is requested again, as large as that.
+        """
         once = isinstance(server, str)  # who names one server chooses the next one, from what is known of their lag
         sender = self.sender if server is None else self.sender.on(*((server,) if isinstance(server, str) else server))
         servers = sender.servers("scan")
@@ -232,7 +235,8 @@ class ScanPages:
             named = named_maximum(error)
             if failed is not None and named is not None:  # or every later page and sync would be refused again
                 learn_largest(self.largest_pages, failed, named)
-            smaller = None if revise is None else revise(error)
+            allowed = None if named is None or not 0 < named < query.page_size else PageQuery(query.after, named)
+            smaller = allowed if revise is None else revise(error)
             if smaller is None:
                 return None
             query = smaller

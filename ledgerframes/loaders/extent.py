@@ -238,7 +238,7 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
     Raises:
         PagingError: the server does not keep to the order of the history, or its migrations do not end.
     """
-    page = ask(pages, None, SAMPLE_SIZE).value
+    page = ask(pages, None, sample_size(pages)).value
     if not page.page_index.cursors:
         return None
     begin = page.page_index.cursors[0]
@@ -255,33 +255,33 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
         PagingError: the server does not keep to the order of the history.
     """
     migration_id, high, step = first.migration_id, LATEST, 0
-    answer = first_answer = ask(pages, first, SAMPLE_SIZE)
-    place, full = _last_shown(answer, first)
+    answer = first_answer = ask(pages, first, sample_size(pages))
+    place, full = _last_shown(answer, first, sample_size(pages))
     recent = _server_time(answer) - _RECENT
     for guess in (recent, None):
         micros = _newest_snapshot(scan, migration_id) if guess is None and full and not step else guess
         if not full or micros is None or not place.micros < micros < high:
             continue
-        answer = ask(pages, Cursor(migration_id, micros), SAMPLE_SIZE)
+        answer = ask(pages, Cursor(migration_id, micros), sample_size(pages))
         step = len(_shown(answer, migration_id))
         high = high if step else micros
-        place, full = _last_shown(answer, place) if step else (place, full)
+        place, full = _last_shown(answer, place, sample_size(pages)) if step else (place, full)
     # A busy network has recorded more at every request, so a page with the last minute that is not full is the end;
     # of a scan that lags behind its clock, or of whose clock nothing is known, many such pages in a row are.
     small, most = 0, len(_shown(first_answer, migration_id))
     while full or (place.micros < recent and small < _SMALL_PAGES):
-        answer = ask(pages, place, SAMPLE_SIZE)
+        answer = ask(pages, place, sample_size(pages))
         if not _shown(answer, migration_id):
             break
-        before_it, (place, full) = place, _last_shown(answer, place)
+        before_it, (place, full) = place, _last_shown(answer, place, sample_size(pages))
         small = small + 1 if len(_shown(answer, migration_id)) < most else 0
         if place <= before_it:
             raise _unordered(before_it, place)
         step = (place.micros - before_it.micros) * _WIDER
         while full and step and place.micros + step < high:
-            answer = ask(pages, Cursor(migration_id, place.micros + step), SAMPLE_SIZE)
+            answer = ask(pages, Cursor(migration_id, place.micros + step), sample_size(pages))
             if _shown(answer, migration_id):
-                (place, full), step = _last_shown(answer, place), step * _WIDER
+                (place, full), step = _last_shown(answer, place, sample_size(pages)), step * _WIDER
             else:
                 high, step = place.micros + step, step // _WIDER
     return place
@@ -292,10 +292,15 @@ def _shown(answer: Any, migration_id: int) -> list[Cursor]:
     return [place for place in answer.value.page_index.cursors if place.migration_id == migration_id]
 
 
-def _last_shown(answer: Any, place: Cursor) -> tuple[Cursor, bool]:
-    """The last place of a page in its migration, and whether it may be followed by many."""
+def _last_shown(answer: Any, place: Cursor, size: int) -> tuple[Cursor, bool]:
+    """The last place of a page of some size in its migration, and whether it may be followed by many."""
     cursors = _shown(answer, place.migration_id)
-    return max(cursors, default=place), len(cursors) >= SAMPLE_SIZE
+    return max(cursors, default=place), len(cursors) >= size
+
+
+def sample_size(pages: ScanPages) -> int:
+    """The items of a full sample: fewer where a server allows no larger pages."""
+    return min([SAMPLE_SIZE, *(pages.largest_pages.get(server, SAMPLE_SIZE) for server in pages.servers)])
 
 
 def _server_time(answer: Any) -> int:

@@ -13,7 +13,6 @@ from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import PartialResultError
 from ledgerframes.loaders.extent import (
     EVERYTHING,
-    SAMPLE_SIZE,
     Extent,
     ask,
     extent_of,
@@ -21,6 +20,7 @@ from ledgerframes.loaders.extent import (
     having,
     newest_of,
     nothing_shown,
+    sample_size,
     times_of,
     within,
 )
@@ -254,7 +254,7 @@ class _Sample:
             left = part.low + round(step * width)
             right = part.low + round((step + 1) * width)
             at = left + round(step * _LATER % 1 * (right - left)) if dense else left
-            answer = ask(pages, before(Cursor(part.migration_id, at)), SAMPLE_SIZE)
+            answer = ask(pages, before(Cursor(part.migration_id, at)), sample_size(pages))
             self.requests += 1
             self.bytes += answer.size
             self.items += len(answer.value)
@@ -262,7 +262,7 @@ class _Sample:
             times = [
                 place.micros for place in answer.value.page_index.cursors if place.migration_id == part.migration_id
             ]
-            passed = len(times) < len(answer.value) or len(times) < SAMPLE_SIZE  # the end of the migration
+            passed = len(times) < len(answer.value) or len(times) < sample_size(pages)  # the end of the migration
             inside = sum(micros < right for micros in times)
             seen = right
             if passed and part.whole_end and step == samples - 1:

@@ -3,6 +3,7 @@
 import json
 import logging
 
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
@@ -10,7 +11,7 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.paging.modes import PageQuery
 from tests.asking import forwarded
 from tests.clocks import SkippingClock
-from tests.rigs.servers import simulated
+from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, assert_same
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
@@ -140,3 +141,17 @@ def test_a_page_maximum_is_learnt_once_for_all_readers_and_is_no_warning(caplog)
         assert "17 updates per page" in said[0]
         assert net.stats.statuses[400] == 1
         assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_whatever_looks_at_a_history_follows_a_maximum_smaller_than_its_samples(tmp_path):
+    with simulated(updates=300) as base, replica(base.sandbox, page_maximum=25) as box, connected(box.scan_url) as net:
+        pd.testing.assert_frame_equal(lf.load_updates(net, last="10min"), lf.load_updates(base, last="10min"))
+        assert lf.migrations(net).equals(lf.migrations(base))
+        assert lf.plan(net, last="10min").rows == lf.plan(base, last="10min").rows
+        assert len(lf.load_verdicts(net, last="10min")[0])
+        assert lf.cross_check(net, base)
+        store = lf.open_store(tmp_path / "lake")
+        assert store.sync(net, last="10min", progress=False).complete
+        assert store.sync(net, progress=False).complete
+        assert store.verify(net, sample=5)
+        assert lf.doctor(net)
