@@ -177,6 +177,14 @@ def test_events_inside_a_cycle_that_no_root_reaches_are_an_error():
         decode_page(page_of(item))
 
 
+def test_an_event_that_no_root_reaches_is_no_second_parent_either():
+    item = transaction(events={"u:2": {"child_event_ids": ["u:1"]}, "u:0": {"child_event_ids": []}})
+    item["root_event_ids"] = ["u:1"]
+    item["events_by_id"].pop("u:10")
+    with pytest.raises(DecodeError, match="second parent"):
+        decode_page(page_of(item))
+
+
 def test_only_the_tables_asked_for_are_built():
     assert set(decode_page(page_of(transaction()), tables={"updates"}).batches) == {"updates"}
 

@@ -35,7 +35,7 @@ HELD = {
 }
 UNTOUCHED = [
     '{"description":"contactPoint"}', '{"a":"\\u0041", "b" : 1.50}', "5", '"contactPoint"', "null", "{}", "[]",
-    '{"contactPoints":1}', '{"contract":"point"}', "not JSON", "",
+    '{"contactPoints":1}', '[1 , {"contactPoints":1}]', '{"contract":"point"}', "not JSON", "",
 ]  # fmt: skip
 KINDS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
 

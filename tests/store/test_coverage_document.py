@@ -5,7 +5,9 @@ import shutil
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.root import Root
+from ledgerframes.store.table_sets import KNOWN_BY
 from tests.store.conftest import assert_whole
 
 
@@ -118,6 +120,14 @@ def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(full
     assert len(found) == len(before) + (name == "syncs")
     assert store._lake.table(name).refresh().size()["rows"] == len(found)
     assert store.check(full=True).findings == ()
+
+
+def test_whoever_knows_the_network_is_added_to_those_who_did():
+    first = Document().known_as({"network": "one", KNOWN_BY: "b a"})
+
+    both = first.known_as({"network": "one", KNOWN_BY: "c a"})
+    assert both.network == {"network": "one", KNOWN_BY: "a b c"}
+    assert both.known_as({KNOWN_BY: "c"}) is both
 
 
 def test_the_number_of_a_document_names_its_state(store):

@@ -1,9 +1,10 @@
-"""Where a long stretch ends, found by a few looks: never before its last item, and soon close to it."""
+"""Where a long stretch ends, found by a few looks: never before its last item; and until when a migration may grow."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerframes.paging.proofs import Proofs
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import OVERLAP, Proofs
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.timestamps import LATEST
@@ -38,3 +39,7 @@ def test_the_end_is_found_close_and_never_too_early(pages, room):
 def test_a_near_end_takes_few_looks():
     _, asked = looked_for(Interval(0, 0, LATEST), 7 * PAGE)
     assert len(asked) <= 3 * 6
+
+
+def test_each_migration_that_is_skipped_may_overlap():
+    assert [Proofs(0).closes(old, Cursor(3, 0)) for old in (2, 1, 0)] == [OVERLAP, 2 * OVERLAP, 3 * OVERLAP]
