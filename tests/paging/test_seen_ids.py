@@ -33,6 +33,7 @@ def test_an_update_may_be_read_again_at_its_cursor(size):
         numbers = range(max(0, start - 3), start + size)
         seen.check(*numbered(numbers))
     seen.check(*numbered([0, 19_999, 10_000]))
+    seen.check(*numbered(range(20_000)))
 
 
 def test_an_id_twice_in_one_page_is_refused():
