@@ -111,6 +111,17 @@ def test_a_certificate_for_another_name_is_said(authority, serve, transport, clo
     assert "check the host in scan_url=" in said
 
 
+def test_a_name_below_localhost_is_the_one_in_the_certificate(authority, serve, transport):
+    for name, host in (("scan.localhost", "scan.localhost"), ("wallet.localhost", "scan.localhost")):
+        url = serve(answer({}), tls=authority.server(name)).url.replace("127.0.0.1", host)
+        sender = transport(scan_url=url, ca_file=authority.file, attempts=1)
+        if name == host:
+            assert sender.send(READ.request(), read=bytes).value == b"{}"
+        else:
+            with pytest.raises(NoAnswerError, match="check the host in scan_url="):
+                sender.send(READ.request(), read=bytes)
+
+
 @pytest.mark.parametrize(
     ("from_", "to", "said"), [(-2 * DAY, -DAY, "has to renew it"), (DAY, 2 * DAY, "clock")], ids=["past", "to come"]
 )
