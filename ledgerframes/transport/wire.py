@@ -176,7 +176,7 @@ class _Connections:
         if secure or (proxy is not None and proxy.scheme == "https"):
             options["ssl_context"] = tls()
         if secure and is_localhost_name(url.host):
-            options |= {"server_hostname": url.host, "assert_hostname": url.host}
+            options["server_hostname"] = url.host
         if proxy is None:
             manager = urllib3.PoolManager(**options)
         elif proxy.socks:
