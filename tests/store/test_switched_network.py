@@ -1,9 +1,13 @@
 """A URL behind which another network answers from some request on: never mixed into one store or one load."""
 
+from dataclasses import replace
+
 import pytest
 
 import ledgerframes as lf
 from tests.asking import forwarded
+from tests.moving_window import place
+from tests.rigs.servers import connected, replica
 from tests.store.conftest import assert_whole
 from tests.transport.hostile_server import HostileServer
 
@@ -28,7 +32,7 @@ def networks():
         yield first, other
 
 
-def connected(server):
+def of_url(server):
     return lf.connect(scan_url=f"{server.url}/api/scan")
 
 
@@ -40,7 +44,7 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(sto
         switching(*networks, count) as server,
         pytest.raises(lf.errors.StoreError, match="not the network"),
     ):
-        store.sync(connected(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
+        store.sync(of_url(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
     assert not len(store.load("updates", allow_partial=True)) or store.check()
     store.sync(first, page_size=PAGE)
     assert_whole(store, first)
@@ -50,7 +54,7 @@ def test_a_url_that_becomes_another_network_while_a_store_catches_up_is_refused(
     first, _ = networks
     store.sync(first, end=(1, "0001-01-01"))
     with switching(*networks, 3) as server, pytest.raises(lf.errors.StoreError, match="not the network"):
-        store.sync(connected(server), page_size=PAGE, workers=1)
+        store.sync(of_url(server), page_size=PAGE, workers=1)
     store.sync(first)
     assert_whole(store, first)
 
@@ -61,4 +65,22 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, c
         switching(*networks, count) as server,
         pytest.raises(lf.errors.PagingError, match="another network answers there"),
     ):
-        lf.load_history(connected(server), start=start, page_size=PAGE)
+        lf.load_history(of_url(server), start=start, page_size=PAGE)
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
+def test_objects_of_the_network_before_a_reset_are_not_mixed_with_pages_of_the_one_after_it(store, networks, caplog):
+    before, after = networks
+    old = {update.update_id for update in before.sandbox.world.updates}
+
+    def by(heard):
+        there = (before if "/bulk/" in heard.target else pruned).sandbox.url
+        sent = forwarded(there, heard)
+        return replace(sent, body=sent.body.replace(there.encode(), server.url.encode()))
+
+    with connected(replica(after.sandbox, prune_before=place(after, 200))) as pruned, HostileServer(by) as server:
+        store.sync(of_url(server), source="objects")
+    held = set(store.load("updates", allow_partial=True).update_id)
+    assert held
+    assert not held & old
+    assert "its objects are of another network than its pages" in caplog.text

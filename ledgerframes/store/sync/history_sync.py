@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
-from ledgerframes.loaders.extent import Beginning, warn_of
+from ledgerframes.loaders.extent import DSO, Beginning, known_by, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
@@ -137,7 +137,7 @@ class HistorySync:
             if first is None:
                 self.agreement.beginnings.check_shown(self.request.window)
                 return set()
-            self._ask_objects()
+            self._ask_objects(first.known_by)
             self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
             # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
@@ -152,7 +152,7 @@ class HistorySync:
             if not self.agreement.recognise():
                 self._left.append("no server shows the update that names the store's network yet")
                 return set()
-            self._ask_objects()
+            self._ask_objects(self.history.known_by)
             self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
@@ -214,7 +214,7 @@ class HistorySync:
         older = [*gaps, *([] if whole else [Interval(first - 1, BEGINNING, CLOSED)])]
         # Only servers' first items show whether older ones exist: asked once an hour, objects at every sync.
         if older and not self.request.window.names_start and all(map(self._is_pruned, older)):
-            self._ask_objects()
+            self._ask_objects(self.history.known_by)
             older = [one for one in older if not self._is_pruned(one)]
         if not older:
             return set()
@@ -255,11 +255,16 @@ class HistorySync:
             except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 if not self.servers.leave_out(server, error):
                     raise
-        self._ask_objects()
+        self._ask_objects(self.history.known_by)
 
-    def _ask_objects(self) -> None:
-        """Find out where the objects begin."""
-        if self.objects is not None and (page := self.objects.first(FIRST)) is not None:
+    def _ask_objects(self, network: frozenset[str]) -> None:
+        """Find out where the objects begin; those of another network, as a reset leaves some, are not read."""
+        if self.objects is None or (page := self.objects.first(FIRST)) is None:
+            return
+        theirs = known_by(self.servers.history, page)
+        if not network & theirs and all(any(one.startswith(DSO) for one in found) for found in (network, theirs)):
+            self.servers.leave_out(self.objects.name, "its objects are of another network than its pages")
+        else:
             self.agreement.beginnings.note(self.objects.name, page)
 
     def _missing(self, migration_id: int) -> tuple[Interval, ...]:
