@@ -85,9 +85,22 @@ def test_an_end_before_what_is_there_is_refused_though_no_start_is_named(net, st
     assert not store.load("updates", end=place(net, 300), allow_partial=True).attrs["complete"]
 
 
+@pytest.mark.parametrize(("end", "begin"), [(300, 400), (220, 240)], ids=["a migration before", "the same migration"])
+def test_a_first_sync_that_ends_before_what_is_there_is_refused(end, begin, net, store):
+    net.sandbox.prune(before=place(net, begin))
+
+    for named in (place(net, end), place(net, end)[1]):
+        with pytest.raises(lf.errors.PartialResultError, match="after the requested end"):
+            store.sync(net, end=named)
+
+
 def test_a_lake_that_covers_nothing_has_no_complete_rows(net, store):
-    net.sandbox.prune(before=place(net, 400))
-    store.sync(net, end=place(net, 300))
+    def move(number):
+        if number == 3:
+            net.sandbox.prune(before=place(net, 400))
+
+    with MovingWindow(net, move) as scan:
+        store.sync(lf.connect(scan_url=scan.scan_url), end=place(net, 300))
 
     with pytest.raises(lf.errors.PartialResultError, match="nothing of the history is covered"):
         store.load("updates")

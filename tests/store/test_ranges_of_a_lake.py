@@ -296,3 +296,20 @@ def test_what_lies_before_a_lake_of_the_last_hours_is_not_zero(recent):
 
     partial = lake.load("updates", end=before, allow_partial=True)
     assert (len(partial), partial.attrs["complete"]) == (0, False)
+
+
+def test_a_migration_in_which_a_sync_ended_is_not_read_to_its_end(tmp_path):
+    lake = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=600) as net:
+        ids = [update.migration_id for update in net.sandbox.world.updates]
+        first, following = ids.index(1), ids.index(2)
+        stop = moving_window.place(net, first + 30)
+        lake.sync(net, end=stop[1], progress=False)
+
+        assert lake.load("updates").attrs["complete"] is True
+        for end in (moving_window.place(net, following - 5), (2, "2020-01-01")):
+            with pytest.raises(lf.errors.PartialResultError, match="does not cover migration 1 after"):
+                lake.load("updates", start=(1, "2020-01-01"), end=end)
+        lake.sync(net, progress=False)
+
+    assert len(lake.load("updates", start=(1, "2020-01-01"), end=(2, "2020-01-01"))) == ids.count(1)

@@ -116,7 +116,10 @@ def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
         open_start = first and (unknown or (requested.lo == BEGINNING and not window.names_start))
         lo = max(requested.lo, inside[0].lo) if open_start else requested.lo
         hi = requested.hi
-        if migration_id in ended if migration_id < ids[-1] else hi == CLOSED:
+        # As far as the later ones were read: a sync had an end, and a window without one asks for no more than that.
+        stored = max(one.hi for one in covered if one.migration_id >= migration_id)
+        as_far = not window.has_end and inside[-1].hi == stored
+        if migration_id in ended or as_far if migration_id < ids[-1] else hi == CLOSED:
             hi = max(min(hi, inside[-1].hi), lo)  # the store ends here, and need not reach further
         if lo < hi:
             holes += missing(Interval(migration_id, lo, hi), covered)

@@ -20,7 +20,7 @@ from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import NOTHING, Proof, Proofs
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.servers import AgreedServers, Began, ask
-from ledgerframes.timestamps import EARLIEST, format_timestamp
+from ledgerframes.timestamps import EARLIEST
 
 _log = logging.getLogger("ledgerframes.store")
 #: Updates requested to recognise a network: late ones may precede the one that names it.
@@ -150,21 +150,28 @@ class Beginnings:
         return min(began.values()) if {*self.servers.servers} <= began.keys() else None
 
     def check_start(self, window: Window, stored: Sequence[Interval]) -> None:
-        """Refuse a start before both the servers' and the stored beginning.
+        """Refuse a start before both the servers' and the stored beginning, and a first range that ends before it.
 
         Raises:
             PartialResultError: it is earlier.
         """
         begin = min(self.known.values(), key=lambda known: known.first, default=None)
-        if begin is None or begin.late is None or not window.names_start or not window.wants_before(begin.late):
+        if begin is None or begin.late is None:
+            return
+        shown = f"the servers' history begins at {begin.first}"
+        if not stored and window.ends_before(begin.late):
+            raise PartialResultError(
+                f"{shown}, after the requested end: older updates have been pruned. Give a later end=, or leave end= out;"
+                " bulk objects may have older updates (source='objects')"
+            )
+        if not window.names_start or not window.wants_before(begin.late):
             return
         first = Cursor(stored[0].migration_id, stored[0].lo + 1) if stored else None
         if first is not None and (first <= window.start if window.start else first.micros <= (window.since or 0)):
             return  # the store reaches back that far
         raise PartialResultError(
-            f"the servers' history begins at {format_timestamp(begin.first.micros)} of migration"
-            f" {begin.first.migration_id}, after the requested start: older updates have been pruned. Give that as"
-            " start=, or leave start= out; bulk objects may have older updates (source='objects')"
+            f"{shown}, after the requested start: older updates have been pruned. Give that as start=, or leave start="
+            " out; bulk objects may have older updates (source='objects')"
         )
 
     def check_shown(self, window: Window) -> None:

@@ -255,13 +255,15 @@ class Fetcher:
         return page and replace(page, server=sender_of(page.server))
 
     def _take(self, shard: Shard, page: PageRows, final: int, breaks: int) -> Fetched:
-        migration_id = shard.interval.migration_id
-        later = [cursor for cursor in page.page.page_index.cursors if cursor.migration_id > migration_id]
-        following = min(later, default=None)
+        migration_id, _, hi = shard.interval
+        cursors = page.page.page_index.cursors
+        following = min((cursor for cursor in cursors if cursor.migration_id > migration_id), default=None)
         closing = None if following is None else self.prober.proofs.closes(migration_id, following)
         span = shard.cover(page, final, closing)
         shard.note(page)
-        exhausted = page.outcome is Outcome.END or following is not None
+        # What lies beyond the end of a sync is not stored, and so it has not read the migration to its end.
+        more = any(cursor.migration_id == migration_id and cursor.micros > hi for cursor in cursors)
+        exhausted = not more and (page.outcome is Outcome.END or following is not None)
         return replace(
             shard.progress, span=span, following=following, server=page.server, breaks=breaks, exhausted=exhausted
         )
