@@ -289,8 +289,9 @@ def test_what_lies_before_a_lake_of_the_last_hours_is_not_zero(recent):
     lake, history = recent
     before = history.updates.record_time.min() - pd.Timedelta("3h")
 
-    with pytest.raises(lf.errors.PartialResultError, match="nothing earlier is stored"):
-        lake.load("updates", end=before)
+    for end in (before, (1, before), (2, before)):
+        with pytest.raises(lf.errors.PartialResultError, match="nothing earlier is stored"):
+            lake.load("updates", end=end)
     with pytest.raises(lf.errors.PartialResultError, match="does not cover migration"):
         lake.load("updates", start=before)
 

@@ -60,7 +60,9 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
     covered, late = coverage.common, coverage.begin and coverage.begin.late
     holes = _holes(coverage, window)
     first = late or coverage.start
-    before = first is not None and window.ends_before(first)
+    # A lake that begins at a time does so in every migration.
+    end = window.end if window.end is not None and coverage.starts_at_a_time(window.end.migration_id) else None
+    before = first is not None and (window.ends_before(first) or (end is not None and end.micros <= first.micros))
     if before and first is not None and not allow_partial:
         why = "nothing earlier is stored" if late is None else "the scans that it was filled from had pruned the rest"
         raise PartialResultError(

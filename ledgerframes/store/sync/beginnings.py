@@ -161,7 +161,7 @@ class Beginnings:
         shown = f"the servers' history begins at {begin.first}"
         if not stored and window.ends_before(begin.late):
             raise PartialResultError(
-                f"{shown}, after the requested end: older updates have been pruned. Give a later end=, or leave end= out;"
+                f"{shown}, after the requested end: older updates have been pruned. Give a later end=, or leave it out;"
                 " bulk objects may have older updates (source='objects')"
             )
         if not window.names_start or not window.wants_before(begin.late):
