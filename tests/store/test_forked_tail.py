@@ -3,6 +3,7 @@
 import pytest
 
 import ledgerframes as lf
+from tests.moving_window import MovingWindow
 from tests.store.conftest import assert_whole
 
 
@@ -28,6 +29,23 @@ def test_a_fork_in_the_unsettled_tail_is_left_by_repair(store):
         assert store.check()
         store.sync(net)
         assert_whole(store, net)
+
+
+@pytest.mark.parametrize("page_size", [1000, 20])
+def test_a_fork_that_shows_only_while_a_sync_reads_makes_nothing_final(page_size, store):
+    with lf.sandbox(updates=200, migrations=1) as net:
+        store.sync(net)
+        settled = store.coverage().settled.iloc[0]
+        gone = net.sandbox.world.updates.pop(-2)
+
+        def move(page):
+            if page == 2:  # the first one is the look before it
+                net.sandbox.advance(updates=60)
+
+        with MovingWindow(net, move) as scan, pytest.raises(lf.errors.StoreError, match=gone.update_id):
+            store.sync(lf.connect(scan_url=scan.scan_url), page_size=page_size)
+
+    assert store.coverage().settled.iloc[0] == settled
 
 
 def test_a_fork_in_the_settled_part_needs_a_new_store(store):
