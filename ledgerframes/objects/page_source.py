@@ -202,7 +202,7 @@ class ObjectPages:
         index: the objects.
         left_out: servers that must not be asked; may include the name of pages from objects.
         begins: by server, where its pages begin; pruned items are read from objects.
-        later: the later migrations that objects have shown; a page of one before them does not have their items.
+        later: the later migrations that objects have shown, which are to be read in turn.
     """
 
     inner: PageSource

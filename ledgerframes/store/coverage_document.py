@@ -55,7 +55,8 @@ class Coverage(msgspec.Struct, frozen=True):
     Attributes:
         common: the intervals whose rows are stored, in order; adjacent ones are joined.
         settled: those in which rows are final.
-        ended: the migrations that were read until servers had nothing more.
+        ended: the migrations that were read until a server had nothing more, for now.
+        followed: those that were read until it showed another one instead, each with that one.
         begins: where servers had nothing older; the one at the start of the coverage counts.
         changes: how often final rows were added or removed.
     """
@@ -63,6 +64,7 @@ class Coverage(msgspec.Struct, frozen=True):
     common: tuple[Interval, ...] = ()
     settled: tuple[Interval, ...] = ()
     ended: frozenset[int] = frozenset()
+    followed: tuple[tuple[int, int], ...] = ()
     begins: tuple[Begin, ...] = ()
     changes: int = 0
 
@@ -81,26 +83,32 @@ class Coverage(msgspec.Struct, frozen=True):
     def start(self) -> Cursor | None:
         """The first place covered, if a sync was told to start there; None where the servers' history begins."""
         first = self.common[0] if self.common and self.begin is None else None
-        return None if first is None or first.lo <= BEGINNING else Cursor(first.migration_id, first.lo + 1)
+        return None if first is None else Cursor(first.migration_id, first.lo + 1)
 
     def starts_at_a_time(self, migration_id: int) -> bool:
         """Whether a later migration is covered from the same time on as the first one."""
         lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
-        return self.start is not None and lo == self.start.micros - 1
+        return self.start is not None and lo == self.start.micros - 1 > BEGINNING
 
-    def is_joined(self, migration_id: int) -> bool:
-        """Whether a later migration is covered from its start, or from the time at which the first sync began."""
-        lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
-        return lo == BEGINNING or self.starts_at_a_time(migration_id)
+    def joins(self, earlier: int, later: int) -> bool:
+        """Whether nothing that was not read can lie between two covered migrations, one next to the other."""
+        lo = next((one.lo for one in self.common if one.migration_id == later), None)
+        return (earlier, later) in self.followed and (lo == BEGINNING or self.starts_at_a_time(later))
 
     def advanced(self, pages: Iterable[Fetched]) -> Coverage:
         """The coverage after more was read; neither coverage nor settled parts ever shrink."""
         pages = list(pages)
+        common = merged([*self.common, *(one.read for one in pages)])
+        unchanged = self._as_far(common)
+        last = {one.read.migration_id: one.following for one in pages if one.exhausted}
+        followed = {one: following.migration_id for one, following in last.items() if following is not None}
+        kept = {one: later for one, later in self.followed if one in unchanged}
         after = replace(
             self,
-            common=merged([*self.common, *(one.read for one in pages)]),
+            common=common,
             settled=merged([*self.settled, *(one.read._replace(hi=one.settled) for one in pages)]),
-            ended=self.ended.union(one.read.migration_id for one in pages if one.exhausted),
+            ended=self.ended & unchanged | last.keys(),
+            followed=tuple(sorted((kept | followed).items())),
             begins=tuple(sorted({*self.begins, *(one.begins for one in pages if one.begins is not None)})),
         )
         begin = after.begin
@@ -110,14 +118,20 @@ class Coverage(msgspec.Struct, frozen=True):
         """The coverage after some intervals were removed."""
         gone = merged(intervals)
         common = beyond(self.common, gone)
-        ends, before = ({one.migration_id: one.hi for one in parts} for parts in (common, self.common))
+        unchanged = self._as_far(common)
         return replace(
             self,
             common=common,
             settled=beyond(self.settled, gone),
-            ended=frozenset(one for one in self.ended if ends.get(one) == before.get(one)),
+            ended=self.ended & unchanged,
+            followed=tuple(pair for pair in self.followed if pair[0] in unchanged),
             changes=self.changes + bool(intersection(gone, self.settled)),
         )
+
+    def _as_far(self, common: Iterable[Interval]) -> frozenset[int]:
+        """The migrations that other intervals cover exactly as far as this coverage does."""
+        ends, before = ({one.migration_id: one.hi for one in parts} for parts in (common, self.common))
+        return frozenset(one for one, hi in before.items() if ends.get(one) == hi)
 
 
 class Progress(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ class Basis:
             final: leave out the part that is covered but not final yet.
         """
         coverage = root.coverage
-        intervals = _without_gap(coverage.common, coverage.settled if final else coverage.common, coverage.ended)
+        intervals = _without_gap(coverage.common, coverage.settled if final else coverage.common, coverage.followed)
         begin = coverage.begin
         # A start that nothing shows to be late counts as the beginning, as in loads.
         begun = begin is not None and begin.late is None and bool(intervals) and intervals[0][:2] == begin[:2]
@@ -51,19 +51,18 @@ class Basis:
 
 
 def _without_gap(
-    covered: Sequence[Interval], settled: Sequence[Interval], ended: frozenset[int]
+    covered: Sequence[Interval], settled: Sequence[Interval], followed: Sequence[tuple[int, int]]
 ) -> tuple[Interval, ...]:
     """The settled part of each migration, up to the first gap in coverage."""
     joined: list[Interval] = []
     for interval in covered:
         last = joined[-1].migration_id if joined else None
         # A history that starts at a time starts at that time in every migration.
-        if last is not None and (last == interval.migration_id or interval.lo > max(BEGINNING, covered[0].lo)):
+        begins = interval.lo <= max(BEGINNING, covered[0].lo)
+        if last is not None and not (begins and (last, interval.migration_id) in followed):
             break
         final = next((part for part in settled if part[:2] == interval[:2]), interval._replace(hi=interval.lo))
         joined.append(final._replace(hi=min(final.hi, interval.hi)))
-        if interval.migration_id not in ended:
-            break
     return tuple(interval for interval in joined if interval.lo < interval.hi)
 
 

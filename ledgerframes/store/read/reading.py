@@ -95,16 +95,18 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
 def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
     """The parts of a window that the store lacks; an open side of a window asks for nothing beyond the stored range.
 
-    Nor does a completely read migration have a gap after its end, if its successor is covered from the start: otherwise
-    scans had pruned what came between before it was read.
+    Nor does a migration that was read up to the next one have a gap after its end, if that is covered from its start:
+    otherwise something between them was never asked for, or had been pruned before it was read.
     """
     holes: list[Interval] = []
     covered, begin, ids = coverage.common, coverage.begin, coverage.migrations
-    joined = {one: coverage.is_joined(later) for one, later in pairwise(ids)}
-    ended = {one for one in coverage.ended if joined.get(one, True)}
+    joined = {one for one, later in pairwise(ids) if coverage.joins(one, later)}
     for one, later in pairwise(ids):
-        if not joined[one] and later > one + 1 and wanted_in(window, one + 1) is not None:
+        if one not in joined and later > one + 1 and wanted_in(window, one + 1) is not None:
             holes.append(Interval(one + 1, BEGINNING, CLOSED))
+    start = coverage.start
+    if start is not None and window.start is not None and window.start < (start.migration_id, EARLIEST):
+        holes.append(Interval(max(window.start.migration_id, 0), BEGINNING, CLOSED))
     named_late = window.names_start and begin is not None and begin.late is not None
     if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
         holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))
@@ -121,7 +123,7 @@ def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
         # As far as the later ones were read: a sync had an end, and a window without one asks for no more than that.
         stored = max(one.hi for one in covered if one.migration_id >= migration_id)
         as_far = not window.has_end and inside[-1].hi == stored
-        if migration_id in ended or as_far if migration_id < ids[-1] else hi == CLOSED:
+        if migration_id in joined or as_far if migration_id < ids[-1] else hi == CLOSED:
             hi = max(min(hi, inside[-1].hi), lo)  # the store ends here, and need not reach further
         if lo < hi:
             holes += missing(Interval(migration_id, lo, hi), covered)

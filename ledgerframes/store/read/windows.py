@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
-from ledgerframes.store.coverage import BEGINNING, CLOSED
+from ledgerframes.store.coverage import CLOSED
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read
@@ -114,7 +114,7 @@ def begin_of(root: Root, name: str) -> Cursor | None:
     """The first place that a computed table is computed from, if it lies after ledger begin."""
     progress = read(root.document, name)
     begin = None if progress.begun or not progress.done else progress.done[0]
-    return None if begin is None or begin.lo <= BEGINNING else Cursor(begin.migration_id, begin.lo + 1)
+    return None if begin is None else Cursor(begin.migration_id, begin.lo + 1)
 
 
 def reach_of(root: Root, name: str) -> Cursor | None:

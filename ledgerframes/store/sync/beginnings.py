@@ -20,7 +20,7 @@ from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import NOTHING, Proof, Proofs
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.servers import AgreedServers, Began, ask
-from ledgerframes.timestamps import EARLIEST
+from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 _log = logging.getLogger("ledgerframes.store")
 #: Updates requested to recognise a network: late ones may precede the one that names it.
@@ -149,7 +149,7 @@ class Beginnings:
         began |= {server: begin.at for server, begin in self.known.items()}
         return min(began.values()) if {*self.servers.servers} <= began.keys() else None
 
-    def check_start(self, window: Window, stored: Sequence[Interval]) -> None:
+    def check_window(self, window: Window, stored: Sequence[Interval]) -> None:
         """Refuse a start before both the servers' and the stored beginning, and a first range that ends before it.
 
         Raises:
@@ -158,7 +158,8 @@ class Beginnings:
         begin = min(self.known.values(), key=lambda known: known.first, default=None)
         if begin is None or begin.late is None:
             return
-        shown = f"the servers' history begins at {begin.first}"
+        place = f"{format_timestamp(begin.first.micros)} of migration {begin.first.migration_id}"
+        shown = f"the servers' history begins at {place}"
         if not stored and window.ends_before(begin.late):
             raise PartialResultError(
                 f"{shown}, after the requested end: older updates have been pruned. Give a later end=, or leave it out;"

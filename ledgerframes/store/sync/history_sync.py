@@ -138,7 +138,7 @@ class HistorySync:
                 self.agreement.beginnings.check_shown(self.request.window)
                 return set()
             self._ask_objects(first.known_by)
-            self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
+            self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
             # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
             self.agreement.first, self.agreement.recognised = first.cursor, {*self.servers.servers}
@@ -153,7 +153,7 @@ class HistorySync:
                 self._left.append("no server shows the update that names the store's network yet")
                 return set()
             self._ask_objects(self.history.known_by)
-            self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
+            self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
         later_ones = self._compare_newest(max(stored))
@@ -196,7 +196,10 @@ class HistorySync:
 
     def _adds(self, interval: Interval, compared: Comparison) -> bool:
         """Whether reading an interval adds something, even if only that nothing more is there."""
-        unread = interval.hi >= CLOSED and interval.migration_id not in self.history.coverage.ended
+        migration_id, coverage = interval.migration_id, self.history.coverage
+        later = any(cursor.migration_id > migration_id for cursor in compared.cursors)
+        read = {one for one, _ in coverage.followed} if later else coverage.ended
+        unread = interval.hi >= CLOSED and migration_id not in read
         return compared.news or (unread and not compared.lags)
 
     def _holes(self, interval: Interval) -> list[Interval]:
@@ -219,7 +222,7 @@ class HistorySync:
         if not older:
             return set()
         self._ask_beginnings()
-        self.agreement.beginnings.check_start(self.request.window, self.history.coverage.common)
+        self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
         begins = [known.first for known in self.agreement.beginnings.known.values()]
         if whole or not begins or min(begins).migration_id >= first:
             return set()
