@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,14 +11,14 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
-from ledgerframes.store.coverage import CLOSED
+from ledgerframes.store.coverage import CLOSED, Interval
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read
 from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.stored_tables import STORED
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
-from ledgerframes.store.table_sets import HISTORY, set_of
+from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
@@ -110,28 +111,63 @@ def _begins(root: Root, name: str) -> str:
     return f"{format_timestamp(start.micros)}{migration} (the beginning of what is stored)"
 
 
+def start_of(root: Root, of: TableSet, wanted: Window) -> Cursor | None:
+    """The first place of a stored history, if a sync was told to start there.
+
+    A store that begins with a later migration knows nothing of the earlier ones, which have most rows from before its
+    first one: by bare times it begins with that row.
+    """
+    start = root.coverage_of(of).start
+    by_time = wanted.since is not None or wanted.until is not None
+    return start if start is None or not by_time else _with_first_row(root, of, start)
+
+
+def _with_first_row(root: Root, of: TableSet, start: Cursor) -> Cursor:
+    """A place at the start of a later migration, moved to the first row stored of that migration."""
+    if start.micros > EARLIEST or start.migration_id <= 0:
+        return start
+    times = _row_times(root, of, start.migration_id)
+    return start._replace(micros=times[0]) if times else start
+
+
+def _row_times(root: Root, of: TableSet, migration_id: int) -> tuple[int, int] | None:
+    """The first and the last record time stored of a migration; None without rows."""
+    table, own = root.shown(of.index), pc.field("migration_id") == migration_id
+    with damage_named([table]):
+        found = [batch["record_time"] for batch in table.dataset().to_batches(columns=["record_time"], filter=own)]
+    times = [pc.min_max(one.cast(pa.int64())).as_py() for one in found if len(one)]
+    return (min(one["min"] for one in times), max(one["max"] for one in times)) if times else None
+
+
 def begin_of(root: Root, name: str) -> Cursor | None:
     """The first place that a computed table is computed from, if it lies after ledger begin."""
     progress = read(root.document, name)
     begin = None if progress.begun or not progress.done else progress.done[0]
-    return None if begin is None else Cursor(begin.migration_id, begin.lo + 1)
+    return None if begin is None else _with_first_row(root, HISTORY, Cursor(begin.migration_id, begin.lo + 1))
 
 
 def reach_of(root: Root, name: str) -> Cursor | None:
     """The last place that a table covers."""
     table, of = root.shown(name), set_of(name)
     if of is not None:
-        ends = [Cursor(one.migration_id, one.hi) for one in root.coverage_of(of).common if one.hi < CLOSED]
-        return max(ends, default=None)
+        return _end_of(root, of, root.coverage_of(of).common)
     if name in DERIVED_TABLES:
-        done = read(root.document, name).done
-        return max((Cursor(one.migration_id, one.hi) for one in done if one.hi < CLOSED), default=None)
+        return _end_of(root, HISTORY, read(root.document, name).done)
     if name not in TIMES or not table.exists:
         return None
     with damage_named([table]):
         times = table.dataset().to_table(columns=[TIMES[name]])[TIMES[name]]
     newest = pc.max(times.cast(pa.int64())).as_py()
     return None if newest is None else Cursor(0, newest)
+
+
+def _end_of(root: Root, of: TableSet, covered: Sequence[Interval]) -> Cursor | None:
+    """The end of some intervals; where they contain a migration to its end, and none later, that of its last row."""
+    last = max(covered, default=None)
+    if last is None or last.hi < CLOSED:
+        return None if last is None else Cursor(last.migration_id, last.hi)
+    times = _row_times(root, of, last.migration_id)
+    return None if times is None else Cursor(last.migration_id, times[1])
 
 
 def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None:
