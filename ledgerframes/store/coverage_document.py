@@ -58,6 +58,7 @@ class Coverage(msgspec.Struct, frozen=True):
         ended: the migrations that were read until a server had nothing more, for now.
         followed: those that were read until it showed another one instead, each with that one.
         begins: where servers had nothing older; the one at the start of the coverage counts.
+        known: the migrations that servers have shown, stored or not.
         changes: how often final rows were added or removed.
     """
 
@@ -66,6 +67,7 @@ class Coverage(msgspec.Struct, frozen=True):
     ended: frozenset[int] = frozenset()
     followed: tuple[tuple[int, int], ...] = ()
     begins: tuple[Begin, ...] = ()
+    known: frozenset[int] = frozenset()
     changes: int = 0
 
     @property

@@ -71,6 +71,10 @@ class HistoryTables:
         if self.of.name not in self._root.document.histories:
             self.record(self.coverage)
 
+    def note(self, migrations: Iterable[int]) -> None:
+        """Note migrations that servers have shown, for the next commit."""
+        self.coverage = replace(self.coverage, known=self.coverage.known.union(migrations))
+
     def commit(self, pages: Sequence[Fetched]) -> Counter[str]:
         """Write the rows of pages and their coverage, with the root's commit last.
 

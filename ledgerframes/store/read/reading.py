@@ -25,10 +25,10 @@ from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.read.windows import (
     LakeWindow,
     begin_of,
+    check_migrations,
     check_reach,
     reach_of,
     rows_by_time,
-    start_of,
 )
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_whole
@@ -50,27 +50,17 @@ _BATCH: Final = 65_536
 _COPIED: Final = 100_000_000
 
 
-def visible(
-    coverage: Coverage, window: Window, start: Cursor | None, reach: Cursor | None, *, allow_partial: bool, name: str
-) -> tuple[tuple[Interval, ...], bool]:
+def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: str) -> tuple[tuple[Interval, ...], bool]:
     """The intervals of a window that a read shows, and whether they are everything that was requested.
 
     Without a start, the window begins where the store does: at a time in every migration, or with the servers' history.
-
-    Args:
-        coverage: what is stored.
-        window: the requested part.
-        start: the first place of the store, as `start_of` gives it for the window.
-        reach: its last place, as `reach_of` gives it.
-        allow_partial: show what there is of a part that is not wholly covered.
-        name: the table's name.
 
     Raises:
         PartialResultError: a requested part is not covered, and the caller did not allow that.
     """
     covered, late = coverage.common, coverage.begin and coverage.begin.late
-    holes = merged([*_holes(coverage, window), *_outside(coverage, window, start, reach)])
-    first = late or start
+    holes = _holes(coverage, window)
+    first = late or coverage.start
     # A lake that begins at a time does so in every migration.
     end = window.end if window.end is not None and coverage.starts_at_a_time(window.end.migration_id) else None
     before = first is not None and (window.ends_before(first) or (end is not None and end.micros <= first.micros))
@@ -115,6 +105,9 @@ def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
     for one, later in pairwise(ids):
         if one not in joined and later > one + 1 and wanted_in(window, one + 1) is not None:
             holes.append(Interval(one + 1, BEGINNING, CLOSED))
+    start = coverage.start
+    if start is not None and window.start is not None and window.start < (start.migration_id, EARLIEST):
+        holes.append(Interval(max(window.start.migration_id, 0), BEGINNING, CLOSED))
     named_late = window.names_start and begin is not None and begin.late is not None
     if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
         holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))
@@ -135,25 +128,12 @@ def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
             hi = max(min(hi, inside[-1].hi), lo)  # the store ends here, and need not reach further
         if lo < hi:
             holes += missing(Interval(migration_id, lo, hi), covered)
-    return merged(holes)
-
-
-def _outside(coverage: Coverage, window: Window, start: Cursor | None, reach: Cursor | None) -> Iterator[Interval]:
-    """The migrations of a window before the first and after the last one that the store has."""
-    ids = coverage.migrations
-    if not ids and not window.whole:
-        yield Interval(0, BEGINNING, CLOSED)
-    if start is not None and window.start is not None and window.start < (start.migration_id, EARLIEST):
-        yield Interval(max(window.start.migration_id, 0), BEGINNING, CLOSED)
-    elif start is not None and start != coverage.start and window.names_start and window.wants_before(start):
-        yield Interval(start.migration_id - 1, BEGINNING, CLOSED)
+    if not ids and (window.start or window.end or window.since is not None or window.until is not None):
+        holes.append(Interval(0, BEGINNING, CLOSED))
     for cursor in (window.start, window.end):
         if ids and cursor is not None and cursor.migration_id > ids[-1]:
-            yield Interval(cursor.migration_id, BEGINNING, CLOSED)
-    # A migration has an end because there is a later one.
-    ended = reach is not None and coverage.common[-1].hi >= CLOSED
-    if ended and reach is not None and window.until is not None and window.until > reach.micros + 1:
-        yield Interval(ids[-1] + 1, BEGINNING, CLOSED)
+            holes.append(Interval(cursor.migration_id, BEGINNING, CLOSED))
+    return merged(holes)
 
 
 def batches_of(
@@ -269,7 +249,9 @@ class Part:
         reach = None if wanted.whole else reach_of(root, name)
         first = begin_of(root, name) if name in DERIVED_TABLES else None
         late = False
+        covered = read_progress(root.document, name).done if of is None else root.coverage_of(of).common
         try:
+            check_migrations(root, name, covered, wanted)
             check_reach(name, wanted, reach, first, computed=name in DERIVED_TABLES)
         except PartialResultError:
             if not partly:
@@ -293,8 +275,7 @@ class Part:
                 table, data, both, complete=complete and not late, left_out=table.left_out, snapshots=snapshots
             ).checked()
         coverage = root.coverage_of(of)
-        start = start_of(root, of, wanted)
-        shown, complete = visible(coverage, wanted, start, reach, allow_partial=partly, name=name)
+        shown, complete = visible(coverage, wanted, allow_partial=partly, name=name)
         begin = coverage.begin
         begin = begin if begin is not None and shown and shown[0][:2] == begin[:2] else None
         rows = rows_of(shown)

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
-from ledgerframes.store.coverage import CLOSED, Interval
+from ledgerframes.paging.proofs import OVERLAP
+from ledgerframes.store.coverage import CLOSED, Interval, wanted_in
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read
@@ -20,7 +21,7 @@ from ledgerframes.store.stored_tables import STORED
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
 from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 from ledgerframes.tables.ledger import REJECTS
-from ledgerframes.timestamps import EARLIEST, format_timestamp
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.store.root import Root
@@ -111,39 +112,11 @@ def _begins(root: Root, name: str) -> str:
     return f"{format_timestamp(start.micros)}{migration} (the beginning of what is stored)"
 
 
-def start_of(root: Root, of: TableSet, wanted: Window) -> Cursor | None:
-    """The first place of a stored history, if a sync was told to start there.
-
-    A store that begins with a later migration knows nothing of the earlier ones, which have most rows from before its
-    first one: by bare times it begins with that row.
-    """
-    start = root.coverage_of(of).start
-    by_time = wanted.since is not None or wanted.until is not None
-    return start if start is None or not by_time else _with_first_row(root, of, start)
-
-
-def _with_first_row(root: Root, of: TableSet, start: Cursor) -> Cursor:
-    """A place at the start of a later migration, moved to the first row stored of that migration."""
-    if start.micros > EARLIEST or start.migration_id <= 0:
-        return start
-    times = _row_times(root, of, start.migration_id)
-    return start._replace(micros=times[0]) if times else start
-
-
-def _row_times(root: Root, of: TableSet, migration_id: int) -> tuple[int, int] | None:
-    """The first and the last record time stored of a migration; None without rows."""
-    table, own = root.shown(of.index), pc.field("migration_id") == migration_id
-    with damage_named([table]):
-        found = [batch["record_time"] for batch in table.dataset().to_batches(columns=["record_time"], filter=own)]
-    times = [pc.min_max(one.cast(pa.int64())).as_py() for one in found if len(one)]
-    return (min(one["min"] for one in times), max(one["max"] for one in times)) if times else None
-
-
 def begin_of(root: Root, name: str) -> Cursor | None:
     """The first place that a computed table is computed from, if it lies after ledger begin."""
     progress = read(root.document, name)
     begin = None if progress.begun or not progress.done else progress.done[0]
-    return None if begin is None else _with_first_row(root, HISTORY, Cursor(begin.migration_id, begin.lo + 1))
+    return None if begin is None else Cursor(begin.migration_id, begin.lo + 1)
 
 
 def reach_of(root: Root, name: str) -> Cursor | None:
@@ -168,6 +141,54 @@ def _end_of(root: Root, of: TableSet, covered: Sequence[Interval]) -> Cursor | N
         return None if last is None else Cursor(last.migration_id, last.hi)
     times = _row_times(root, of, last.migration_id)
     return None if times is None else Cursor(last.migration_id, times[1])
+
+
+def _row_times(root: Root, of: TableSet, migration_id: int) -> tuple[int, int] | None:
+    """The first and the last record time stored of a migration; None without rows."""
+    table, own = root.shown(of.index), pc.field("migration_id") == migration_id
+    with damage_named([table]):
+        found = [batch["record_time"] for batch in table.dataset().to_batches(columns=["record_time"], filter=own)]
+    times = [pc.min_max(one.cast(pa.int64())).as_py() for one in found if len(one)]
+    return (min(one["min"] for one in times), max(one["max"] for one in times)) if times else None
+
+
+def check_migrations(root: Root, name: str, covered: Sequence[Interval], wanted: Window) -> None:
+    """Refuse bare times at which a migration that servers have, and the store lacks, may have rows.
+
+    A store that was filled by pairs has some migrations alone. None has an update later than the first one of the next
+    plus a day.
+
+    Args:
+        root: a state of the store.
+        name: the table's name.
+        covered: the part of the history that the table is of.
+        wanted: the window.
+
+    Raises:
+        PartialResultError: there is one.
+    """
+    of = HISTORY if name in DERIVED_TABLES else set_of(name)
+    if of is None or not covered or (wanted.since is None and wanted.until is None):
+        return
+    first, last = covered[0].migration_id, covered[-1].migration_id
+    known = [one for one in root.coverage_of(of).known if wanted_in(wanted, one) is not None]
+    lacking: int | None = None
+    if earlier := [one for one in known if one < first]:
+        begin, _ = _row_times(root, of, first) or (LATEST, LATEST)
+        before = wanted.since is not None and wanted.since < min(begin, LATEST - OVERLAP) + OVERLAP
+        if before or (not wanted.names_start and wanted.until is not None and wanted.until <= begin):
+            lacking = max(earlier)
+    if later := [one for one in known if one > last]:
+        _, end = _row_times(root, of, last) or (EARLIEST, EARLIEST)
+        beyond = wanted.until is not None and wanted.until > max(end, EARLIEST + OVERLAP) - OVERLAP
+        if beyond or (not wanted.has_end and wanted.since is not None and wanted.since > end):
+            lacking = min(later)
+    if lacking is not None:
+        alone = "" if name in DERIVED_TABLES else "give start= and end= as pairs (migration id, time), "
+        raise PartialResultError(
+            f"{name}: {wanted} means every migration, and nothing is stored of migration {lacking}, which may have rows"
+            f" of that time. To go on, {alone}sync that range by times, or pass allow_partial=True to get what there is"
+        )
 
 
 def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None:

@@ -111,6 +111,7 @@ class HistorySync:
                     " them on request"
                 )
             self.prober.newest = max(known)
+            self.history.note(known)
             intervals: list[Interval] = []
             for migration_id in new:
                 worth_reading = self._worth_reading(migration_id)
