@@ -103,6 +103,11 @@ class LedgerUpdatesPage:
     highest_offset_inclusive: int
     next_page_token: str | None
 
+    @property
+    def committed(self) -> list[bytes]:
+        """The JSON of its updates without checkpoints, which mark a time and have no events."""
+        return [update.raw for update in self.updates if update.kind != "OffsetCheckpoint"]
+
 
 @dataclass(frozen=True)
 class LedgerContract:

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import whole_number
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import InputError, PagingError, PartialResultError
+from ledgerframes.errors import InputError, PagingError
 from ledgerframes.frames import shown_by_rows
 from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
@@ -22,7 +22,13 @@ from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only, read_updates_page
 from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, loader
-from ledgerframes.loaders.one_participant import ledger_pages, offset, parties_and_views, read_one_participant
+from ledgerframes.loaders.one_participant import (
+    ledger_pages,
+    offset,
+    parties_and_views,
+    pruned_up_to,
+    read_one_participant,
+)
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
 
@@ -238,7 +244,7 @@ def load_ledger_history(
             or there are more than 100 pages and none of `start`, `end` and `limit` is given.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
         PagingError: the pages contradict each other, so that rows would be lost or doubled.
-        PartialResultError: the participant has pruned the first updates asked for.
+        PartialResultError: the participant has pruned the first updates asked for, or while they were read.
 
     Example:
         >>> import ledgerframes as lf
@@ -333,8 +339,9 @@ class _Reader:
             ),
             read_updates_page,
             _ENDPOINT,
-            items=lambda page: len(_updates_of(page)),
+            items=lambda page: len(page.committed),
             too_long=None if bounded else f"give start=, end= or limit=; offsets go up to {last:,}",
+            pruned=partial(pruned_up_to, _ENDPOINT, "start", self.start),
         )  # fmt: skip
         for position, page in enumerate(pages):
             self._check_bounds(page, last, first=begin == self.after and position == 0)
@@ -354,10 +361,7 @@ class _Reader:
             # Participants that have pruned their history begin later.
             self.after = self.reached = low
         elif first and low > self.reached:
-            raise PartialResultError(
-                f"{_ENDPOINT}: the participant has pruned its updates up to offset {low}, and start={self.start} was"
-                f" asked for: give start={low + 1}, or leave it out to load from there"
-            )
+            raise pruned_up_to(_ENDPOINT, "start", self.start, low)
         if low > self.reached:
             raise PagingError(
                 f"{_ENDPOINT}: the page begins after offset {low}, and the one before ended at {self.reached}:"
@@ -370,7 +374,7 @@ class _Reader:
 
     def _take(self, page: LedgerUpdatesPage) -> None:
         """Keep the page's updates, up to the limit."""
-        updates = _updates_of(page)
+        updates = page.committed
         reached = self.reached
         for position, raw in enumerate(updates):
             place = _offset_of(raw, position)
@@ -388,11 +392,6 @@ class _Reader:
             self._events.append(events)
             self._rows += len(updates)
         self.reached = _offset_of(updates[-1], 0) if self.full else page.highest_offset_inclusive
-
-
-def _updates_of(page: LedgerUpdatesPage) -> list[bytes]:
-    """A page's updates; a checkpoint marks a time and has no events."""
-    return [update.raw for update in page.updates if update.kind != "OffsetCheckpoint"]
 
 
 def _offset_of(raw: bytes, position: int) -> int:

@@ -25,7 +25,13 @@ from ledgerframes.interfaces.ledger_pages import (
 )
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
-from ledgerframes.loaders.one_participant import ledger_pages, offset, parties_and_views, read_one_participant
+from ledgerframes.loaders.one_participant import (
+    ledger_pages,
+    offset,
+    parties_and_views,
+    pruned_up_to,
+    read_one_participant,
+)
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_CONTRACTS
 
@@ -75,6 +81,7 @@ def load_ledger_contracts(
             `limit` is not given.
         NotAuthorizedError: the token's user may not read as these parties, or as any party.
         PagingError: the pages contradict each other, so that rows would be lost or doubled.
+        PartialResultError: the participant has pruned more than the updates up to `at`.
 
     Example:
         >>> import ledgerframes as lf
@@ -122,6 +129,7 @@ class _Reader:
             _ENDPOINT,
             items=lambda page: len(page.contracts),
             too_long=None if self.limit else "give limit= with as many rows as memory holds, or fewer parties",
+            pruned=partial(pruned_up_to, _ENDPOINT, "at", self.at),
         )
         for page in pages:
             self._take(page)

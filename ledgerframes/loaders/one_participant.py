@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import InputError, PagingError, RequestError, StatusError
+from ledgerframes.errors import InputError, PagingError, PartialResultError, RequestError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerContractsPage, LedgerEnd, LedgerUpdatesPage
 from ledgerframes.interfaces.rules import Text, each
@@ -26,6 +26,8 @@ _log = logging.getLogger("ledgerframes.loaders")
 LAST_OFFSET: Final = 2**63 - 1
 #: The most pages to read when no argument bounds the read.
 _FREE_PAGES: Final = 100
+#: The code of a participant's error for what lies before the offset up to which it has pruned.
+_PRUNED: Final = "PARTICIPANT_PRUNED_DATA_ACCESSED"
 
 Page = TypeVar("Page", LedgerUpdatesPage, LedgerContractsPage)
 
@@ -89,6 +91,7 @@ def ledger_pages(
     *,
     items: Callable[[Page], int],
     too_long: str | None,
+    pruned: Callable[[int | None], PartialResultError],
 ) -> Iterator[Page]:
     """Yield the pages of one read of one participant.
 
@@ -98,8 +101,10 @@ def ledger_pages(
         endpoint: for messages.
         items: the number of a page's items that count.
         too_long: the remedy for more than 100 pages; None if an argument bounds the read.
+        pruned: makes the error of a participant that has pruned up to an offset; None if it names none.
 
     Raises:
+        PartialResultError: the participant has pruned a part of what is read.
         PagingError: the participant refuses the token that it gave, repeats one, or shows only empty pages.
         DecodeError: an answer breaks the interface's rules.
         InputError: 100 pages were read, more follow, and no argument bounds the read.
@@ -115,6 +120,9 @@ def ledger_pages(
             with reading(endpoint):
                 return read(answer.value)
         except StatusError as error:
+            if error.code == _PRUNED:
+                named = error.context.get("earliest_offset", "")
+                raise pruned(int(named) if named.isdecimal() else None) from error
             if token is None or error.status != 400:
                 raise
             raise PagingError(
@@ -126,6 +134,24 @@ def ledger_pages(
     for page in follow_pages(fetch, lambda page: page.next_page_token, endpoint, new=lambda page: items(page) > 0):
         pages, rows = pages + 1, rows + items(page)
         yield page
+
+
+def pruned_up_to(endpoint: str, argument: str, asked: int | None, low: int | None) -> PartialResultError:
+    """The error of a participant that has pruned its updates.
+
+    Args:
+        endpoint: for the message.
+        argument: the caller's argument that names an offset: `start`, the first wanted one, or `at`, the last one.
+        asked: its value.
+        low: the offset up to which the participant has pruned, if it names it.
+    """
+    reach = "" if low is None else f" up to offset {low}"
+    if asked is None:
+        remedy = " while they were read: load again"
+    else:
+        later = "a later one" if low is None else f"{argument}={low + 1 if argument == 'start' else low} or a later one"
+        remedy = f", and {argument}={asked} was asked for: give {later}, or leave it out for what there is"
+    return PartialResultError(f"{endpoint}: the participant has pruned its updates{reach}{remedy}")
 
 
 def parties_and_views(parties: Iterable[str] | None, interfaces: Iterable[str]) -> tuple[Any, Any]:

@@ -26,6 +26,9 @@ class Participant:
         refuses_at: the number of the page request that is answered 400.
         without: paths that it does not serve.
         spoil: changes an answer before it is sent, by the number of the page request.
+        pruned: the offset up to which it has pruned its updates …
+        prunes_at: … from this page request on, from 1.
+        names_pruned: whether its error names that offset.
         asked: the bodies of page requests.
     """
 
@@ -37,6 +40,8 @@ class Participant:
     without: tuple[str, ...] = ()
     spoil: Any = None
     pruned: int = 0
+    prunes_at: int = 1
+    names_pruned: bool = True
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -57,6 +62,11 @@ class Participant:
         if len(self.asked) == self.refuses_at or not self.knows(body.get("pageToken")):
             cause = "pageToken belongs to another participant"
             return answer({"code": "INVALID_ARGUMENT", "cause": cause, "context": {}, "errorCategory": 8}, 400)
+        if self.lacks(body):
+            context = {"earliest_offset": str(self.pruned)} if self.names_pruned else {}
+            cause = f"the request precedes pruned offset {self.pruned}"
+            body = {"code": "PARTICIPANT_PRUNED_DATA_ACCESSED", "cause": cause, "context": context, "errorCategory": 9}
+            return answer(body, 400)
         made = self.updates(body) if path.endswith("get-updates-page") else self.contracts(body)
         if self.spoil is not None:
             made = self.spoil(len(self.asked), made)
@@ -65,9 +75,18 @@ class Participant:
     def knows(self, token: str | None) -> bool:
         return not token or token.startswith(f"{self.name}:")
 
+    def low(self, body: dict[str, Any]) -> int:
+        token = body.get("pageToken")
+        return int(token.partition(":")[2]) if token else body.get("beginOffsetExclusive", 0)
+
+    def lacks(self, body: dict[str, Any]) -> bool:
+        # A history from 0 begins where it is whole; any other offset before that is refused.
+        place = body["activeAtOffset"] if "activeAtOffset" in body else self.low(body)
+        return len(self.asked) >= self.prunes_at and 0 < place < self.pruned
+
     def updates(self, body: dict[str, Any]) -> dict[str, Any]:
-        low = int(body["pageToken"].partition(":")[2]) if body.get("pageToken") else body.get("beginOffsetExclusive", 0)
-        low, end = max(low, self.pruned), body["endOffsetInclusive"]
+        low, end = self.low(body), body["endOffsetInclusive"]
+        low = max(low, self.pruned) if len(self.asked) >= self.prunes_at else low
         left = [place for place in self.offsets if low < place <= end]
         high = left[self.page - 1] if len(left) > self.page else end
         shown = [{"update": {"Transaction": {"value": self.transaction(place)}}} for place in left[: self.page]]

@@ -131,6 +131,16 @@ def test_pages_that_contradict_each_other_are_refused(spoil, said):
         lf.load_ledger_contracts(net, PARTY)
 
 
+def test_contracts_at_an_offset_that_was_pruned_are_refused_with_the_first_that_is_there():
+    with connected(Participant(pruned=8)) as net:
+        with pytest.raises(lf.errors.PartialResultError, match=r"offset 8, and at=5 .*: give at=8 or a later one"):
+            lf.load_ledger_contracts(net, PARTY, at=5)
+        assert len(lf.load_ledger_contracts(net, PARTY, at=8)) == 8
+    refused = pytest.raises(lf.errors.PartialResultError, match="has pruned its updates while they were read")
+    with connected(Participant(pruned=11, prunes_at=2, names_pruned=False)) as net, refused:
+        lf.load_ledger_contracts(net, PARTY)
+
+
 def test_an_entry_without_a_contract_is_no_row_and_its_page_no_end():
     def empty(number, made):
         return made | {"activeContracts": [{"contractEntry": {"JsEmpty": {}}}, {}]} if number == 1 else made

@@ -233,12 +233,24 @@ def test_a_pruned_participant_says_from_where_its_history_is_whole():
         history = lf.load_ledger_history(net, PARTY)
         assert offsets(history) == list(range(5, 11))
         assert history.transactions.attrs["after_offset"] == 4
-        for start in (1, 2):
+        for start in (1, 2, 4):
             with pytest.raises(lf.errors.PartialResultError, match=r"pruned .* up to offset 4, .*: give start=5"):
                 lf.load_ledger_history(net, PARTY, start=start)
         assert offsets(lf.load_ledger_history(net, PARTY, start=5)) == list(range(5, 11))
         part = lf.load_ledger_history(net, PARTY, start=2, allow_partial=True).events
         assert (len(part), part.attrs["complete"]) == (0, False)
+
+
+def test_a_participant_that_prunes_while_it_is_read_is_no_other_participant():
+    with connected(Participant(pruned=8, prunes_at=2)) as net:
+        said = r"pruned its updates up to offset 8 while they were read: load again"
+        with pytest.raises(lf.errors.PartialResultError, match=said):
+            lf.load_ledger_history(net, PARTY)
+    with connected(Participant(pruned=8, prunes_at=3, names_pruned=False)) as net:
+        part = lf.load_ledger_history(net, PARTY, start=2, allow_partial=True)
+        assert (offsets(part), part.transactions.attrs["complete"]) == ([2, 3, 4, 5, 6, 7], False)
+        with pytest.raises(lf.errors.PartialResultError, match=r"its updates, and start=2 .*: give a later one"):
+            lf.load_ledger_history(net, PARTY, start=2)
 
 
 def test_an_update_of_an_unknown_kind_is_kept_and_a_checkpoint_is_no_update():
