@@ -233,7 +233,7 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
 
     Args:
         scan: asked for its newest snapshot.
-        pages: its updates, from the server that a load would read.
+        pages: its updates, or its verdicts, from the server that a load would read.
 
     Raises:
         PagingError: the server does not keep to the order of the history, or its migrations do not end.
@@ -243,7 +243,7 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
         return None
     begin = page.page_index.cursors[0]
     firsts = (begin, *first_cursors(pages, Cursor(begin.migration_id, LATEST)))
-    return Extent(pages, Beginning(begin, proven_by(page)), firsts, newest_of(scan, pages, firsts[-1]))
+    return Extent(pages, Beginning(begin, proven_by(page, pages.history)), firsts, newest_of(scan, pages, firsts[-1]))
 
 
 def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
@@ -276,7 +276,7 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
         before_it, (place, full) = place, _last_shown(answer, place, sample_size(pages))
         small = small + 1 if len(_shown(answer, migration_id)) < most else 0
         if place <= before_it:
-            raise _unordered(before_it, place)
+            raise _unordered(pages, before_it, place)
         step = (place.micros - before_it.micros) * _WIDER
         while full and step and place.micros + step < high:
             answer = ask(pages, Cursor(migration_id, place.micros + step), sample_size(pages))
@@ -356,7 +356,8 @@ def first_cursors(pages: ScanPages, place: Cursor | None = None) -> Iterator[Cur
         place = Cursor(first.migration_id, LATEST)
     if (first := first_after(pages, place)) is not None:
         raise PagingError(
-            f"POST /v2/updates: after {_MIGRATIONS} migrations the server shows one more at {first}; check scan_url="
+            f"{pages.history.endpoint}: after {_MIGRATIONS} migrations the server shows one more at {first}; check"
+            " scan_url="
         )
 
 
@@ -368,13 +369,13 @@ def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:
     """
     cursors = ask(pages, place, 1).value.page_index.cursors
     if cursors and place is not None and cursors[0] <= place:
-        raise _unordered(place, cursors[0])
+        raise _unordered(pages, place, cursors[0])
     return cursors[0] if cursors else None
 
 
-def _unordered(place: Cursor, shown: Cursor) -> PagingError:
+def _unordered(pages: ScanPages, place: Cursor, shown: Cursor) -> PagingError:
     return PagingError(
-        f"POST /v2/updates: asked for what follows {place}, the server sent an update of {shown};"
+        f"{pages.history.endpoint}: asked for what follows {place}, the server sent an update of {shown};"
         " a server that does not keep to the order cannot be searched"
     )
 

@@ -298,7 +298,8 @@ def load_verdicts(read: Read) -> Verdicts[Any]:
     """Load what mediators decided in a part of the history, rejected and wholly private requests included.
 
     Endpoint: POST /v0/events. Reassignments have no verdict, so they have no row; their updates, like all others, are
-    in `load_history`, with the same `update_id`.
+    in `load_history`, with the same `update_id`. A scan may show verdicts later than updates, from the newest of which
+    `last` counts back: `attrs["complete"]` is False then, and `attrs["known_to"]` says up to where there are verdicts.
 
     Returns:
         Verdicts(verdicts, views, app_activity): one row per request, per view of a request, and per app provider that

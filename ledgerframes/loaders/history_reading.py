@@ -293,7 +293,8 @@ class _Load:
         if self.reader.beyond or not window.names_start:
             return
         if objects is None:
-            extent = extent_of(self._net.scan, having(self._net.scan.update_pages, window))
+            scan = self._net.scan
+            extent = extent_of(scan, having(scan.pages(self._request.history), window))
             self._newest = None if extent is None else extent.newest
         else:
             self._newest = objects.readers.newest
@@ -314,7 +315,10 @@ class _Load:
     @property
     def _last_there(self) -> str:
         if self.objects is None:
-            return "the newest update there"
+            history = self._request.history
+            return (
+                "the newest update there" if history is UPDATE_HISTORY else f"the newest that {history.endpoint} shows"
+            )
         return "the last update before a gap in its objects" if self.objects.cut else "the last update in its objects"
 
     def _proven(self, first: Cursor) -> bool | None:
@@ -380,7 +384,7 @@ class _Load:
 
     @property
     def _behind(self) -> bool:
-        """Whether objects end at a gap, or before the newest update, from which `last` counts back."""
+        """Whether objects end at a gap, or rows before the newest update, from which `last` counts back."""
         newest, last = self._request.counted_from, self._last
         behind = newest is not None and (last is None or last.micros < newest)
-        return self.objects is not None and (self.objects.cut or behind)
+        return behind or (self.objects is not None and self.objects.cut)

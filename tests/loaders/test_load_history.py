@@ -125,7 +125,8 @@ def test_last_counts_back_from_the_newest_update_there(net, history, name):
     frame = loaded[0] if isinstance(loaded, tuple) else loaded
     newest = history.updates.record_time.max()
     assert pd.Timestamp(frame.attrs["counted_from"]) == newest
-    assert frame.attrs["range"].endswith("(the newest update there)")
+    there = "that POST /v0/events shows" if name == "verdicts" else "update there"
+    assert frame.attrs["range"].endswith(f"(the newest {there})")
     assert frame.record_time.min() >= newest - pd.Timedelta("10min")
     if name != "reassignments":
         assert frame.record_time.max() == newest

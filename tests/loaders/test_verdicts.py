@@ -73,6 +73,25 @@ def serving(items, *, cap=1000):
     return HostileServer(reply)
 
 
+def lagging(shown):
+    """A scan of ten updates, one a second, the last of them a reassignment; of its event history only the first."""
+    times = [f"2026-01-30T08:00:0{number}.000000Z" for number in range(10)]
+    updates = [reassigned(number, time) for number, time in enumerate(times)]
+    events = [alone(verdict(number, time=time)) for number, time in enumerate(times[:9])] + updates[9:]
+
+    def reply(heard):
+        body = json.loads(heard.body) if heard.body else {"page_size": 0}
+        after = body.get("after")
+        beyond = (after["after_migration_id"], after["after_record_time"]) if after else (-1, "")
+        found = [item for item in (updates if "updates" in heard.path else events[:shown]) if place(item) > beyond]
+        page = found[: body["page_size"]]
+        if "updates" in heard.path:
+            return answer({"transactions": [item["update"] for item in page]})
+        return answer({"events": page}) if "events" in heard.path else text("unknown", 404)
+
+    return HostileServer(reply)
+
+
 def decoded(*items):
     return EVENT_HISTORY.decode_pages([(json.dumps({"events": items}).encode(), None)]).batches
 
@@ -248,6 +267,27 @@ def test_a_server_without_the_route_says_what_else_to_use():
         pytest.raises(lf.errors.InputError, match=r"does not serve POST /v0/events.*lf\.load_history"),
     ):
         lf.load_verdicts(net, allow_partial=True)
+
+
+def test_verdicts_that_lag_behind_the_updates_end_a_load_that_says_so():
+    with lagging(5) as server, asking(server) as net:
+        for wanted in ({"last": "3s"}, {"start": "2026-01-30T08:00:06"}):
+            with pytest.raises(lf.errors.PartialResultError, match=r"ends at .*08:00:04.*newest that POST /v0/events"):
+                lf.load_verdicts(net, **wanted)
+            part = lf.load_verdicts(net, **wanted, allow_partial=True).verdicts
+            assert (len(part), part.attrs["complete"]) == (0, False)
+        part = lf.load_verdicts(net, last="7s").verdicts
+        assert (len(part), part.attrs["complete"]) == (3, False)
+        assert part.attrs["known_to"] == [0, "2026-01-30T08:00:04.000000Z"]
+        whole = lf.load_verdicts(net, start="2026-01-30T08:00:02").verdicts
+        assert (len(whole), whole.attrs["complete"]) == (3, True)
+        assert whole.attrs["range"].endswith("08:00:04.000000Z (the newest that POST /v0/events shows)")
+    with lagging(10) as server, asking(server) as net:
+        whole = lf.load_verdicts(net, last="7s").verdicts
+        assert (len(whole), whole.attrs["complete"]) == (7, True)
+    nothing = pytest.raises(lf.errors.PartialResultError, match="shows no update")
+    with lagging(0) as server, asking(server) as net, nothing:
+        lf.load_verdicts(net, last="7s")
 
 
 def test_bad_arguments_send_nothing(net):
