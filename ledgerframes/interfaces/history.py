@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ledgerframes.errors import DecodeError, PartialResultError, RequestError
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, named_maximum, too_much
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, PageQuery, Probing, Reading
@@ -62,6 +62,8 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
             rows, more = session.step()
             if rows.outcome is Outcome.BEHIND and (not more or len(source.servers) == 1):
                 session.check_pruned()
+            if not more:
+                session.check_end()
             yield rows
 
     # In another thread, because waiting for it can be interrupted while a socket cannot.
@@ -86,6 +88,7 @@ class HistorySession:
     _server: str | None = None  # None: the one that the transport prefers
     _confirmed: set[str] = field(default_factory=set)
     _showing: PageRows | None = None  # the page whose last rows are held back
+    _skipped: bool = False  # whether the read ended though the server has later updates
 
     def __post_init__(self) -> None:
         self.last_server = self.source.servers[0]
@@ -101,7 +104,7 @@ class HistorySession:
         taken = self.reader.take(answer.value.page_index, answer.server, query)
         rows = PageRows(answer.value, taken.rows, answer.server, query, taken.outcome)
         if taken.outcome is Outcome.BEHIND:
-            return (rows, True) if self._leave(answer.server) else (self._flush(answer.server), False)
+            return (rows, True) if self._leave(answer.server) else (self._flush(rows), False)
         if self.reader.holds_back(answer.value.page_index):
             self._showing = rows
         if taken.rows:
@@ -165,9 +168,14 @@ class HistorySession:
         self._server = others[turn % len(others)] if others else None
         return True
 
-    def _flush(self, server: str) -> PageRows:
-        """End the read with the rows held back, if the server that sent them now has nothing there."""
-        showing = self._showing
+    def _flush(self, page: PageRows) -> PageRows:
+        """End the read with the rows held back, if the server that sent them now has nothing there.
+
+        Raises:
+            PartialResultError: another server sent them.
+        """
+        showing, server = self._showing, page.server
+        self._skipped = len(page.page) > 0
         # Only the server that showed the rows can withdraw them; for any other one they are still to come.
         if showing is None or showing.server != server:
             raise PartialResultError(
@@ -191,6 +199,19 @@ class HistorySession:
                 f"{self.source.history.endpoint}: {server} pruned what follows {self.reader.last or 'its beginning'}"
                 f" while it was read, and {'shows nothing' if begin is None else f'begins at {begin}'} now. Read again"
                 " what is left, or name a scan that keeps more in scan_url"
+            )
+
+    def check_end(self) -> None:
+        """Refuse to end the read where the server that answered last goes on without what it had shown.
+
+        Raises:
+            PagingError: it does.
+        """
+        if self._skipped:
+            raise PagingError(
+                f"{self.source.history.endpoint}: {self.last_server} shows later updates without those that it showed"
+                f" up to {self.reader.last}: it was restored, or several scans that keep different parts share its"
+                " address. Load again, or name one of them, or another one, in scan_url"
             )
 
     def end(self) -> PageRows | None:

@@ -3,8 +3,10 @@
 import pytest
 
 import ledgerframes as lf
+from tests.asking import forwarded
 from tests.moving_window import MovingWindow, place
 from tests.rigs.servers import simulated
+from tests.transport.hostile_server import HostileServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 UPDATES = 600
@@ -85,3 +87,17 @@ def test_a_range_of_times_that_is_pruned_before_its_first_page_is_refused(end, n
     start, end = place(net, 100)[1], place(net, end)[1]
     with moving(net, 2, 400) as scan, pytest.raises(lf.errors.PartialResultError, match="pruned"):
         lf.load_updates(lf.connect(scan_url=scan.scan_url), start=start, end=end, page_size=100)
+
+
+def test_a_load_does_not_end_where_another_scan_behind_the_address_goes_on_after_what_it_has_pruned(net):
+    def reply(heard):
+        # Which of the two scans answers is chance: here the one that has all of it only begins.
+        begins = heard.json.get("after") is None and (heard.json["page_size"] == 1 or not answered)
+        net.sandbox.prune(before=None if begins else place(net, 400))
+        answered.append(heard)
+        return forwarded(net.sandbox.url, heard)
+
+    answered = []
+    contradicted = pytest.raises(lf.errors.PagingError, match="shows later updates without those that it showed up to")
+    with HostileServer(reply) as scan, contradicted:
+        lf.load_updates(lf.connect(scan_url=f"{scan.url}/api/scan"), start="begin", page_size=50)
