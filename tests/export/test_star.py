@@ -352,6 +352,31 @@ def test_a_mart_has_a_row_per_day_with_the_sums_of_the_facts(weeks):
         assert star.one(f"select count(*) from {mart} where whole is not distinct from ({cut})") == 0, mart
 
 
+@pytest.mark.parametrize("late", [pytest.param(False, marks=pytest.mark.long), True], ids=["from begin", "late"])
+def test_kept_rows_that_lag_behind_leave_nothing_out_of_facts_and_marts(late, tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=300, migrations=1) as net:
+        times = lf.load_updates(net).record_time
+        store.sync(net, start=times[100] if late else None, end=times[200], progress=False)
+        store.derive(["mint_burn", "transfers", "rewards"])
+        store.sync(net, progress=False, derive=[])
+    behind = exported(store, tmp_path / "behind")
+    store.derive()  # the last minute is not final, so it is in no kept row
+    derived = exported(store, tmp_path / "derived")
+
+    whole = len(lf.mint_burn(store))
+    for star in (behind, derived):
+        assert star.one("select count(*) from fact_mint_burn") == whole
+        for table in ("mart_network_daily", "fact_transfers", "fact_rewards"):
+            rows = f"select to_json({table})::text from {table} order by all"
+            assert star.ask(rows) == derived.ask(rows)
+        reaches = {table["name"]: table["reaches"] for table in star.model["tables"]}
+        assert reaches["fact_mint_burn"] == reaches["fact_updates"]
+    assert derived.one("select sum(net_change) from mart_network_daily") == sum(
+        lf.mint_burn(store, decimals="exact").net_change.dropna()
+    )
+
+
 @pytest.mark.long(quick=1)
 def test_the_semantic_model_has_every_table_and_relation(made):
     _, star = made

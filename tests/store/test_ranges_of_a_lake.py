@@ -109,6 +109,38 @@ def test_start_and_end_go_by_the_column_of_time_of_a_computed_table(store):
         store.load("rewards", end="2200-01-01")
 
 
+@pytest.mark.parametrize("migrations", [1, pytest.param(3, marks=pytest.mark.long)])
+def test_a_kept_table_is_complete_only_where_it_is_computed_from_all_that_is_stored(migrations, tmp_path):
+    lake, names = lf.open_store(tmp_path / "lake"), ["mint_burn", "rewards"]
+
+    def refused(why, **part):
+        with pytest.raises(lf.errors.PartialResultError, match=why):
+            lake.load("rewards", **part)
+        with pytest.raises(lf.errors.PartialResultError, match=why):
+            lake.sql("select count(*) from rewards")
+        assert lake.load("rewards", allow_partial=True, **part).attrs["complete"] is False
+
+    with lf.sandbox(updates=300, migrations=migrations) as net:
+        times = lf.load_updates(net).record_time
+        lake.sync(net, start=times[100], end=times[150], progress=False)
+        lake.derive(names)
+        assert lake.load("rewards").attrs["complete"]
+
+        lake.sync(net, start=times[50], end=times[100], derive=[], progress=False)
+        refused(r"the store covers another part of the history; run store.derive\(\['rewards'\]\)")
+        lake.derive()
+        lake.sync(net, start=times[250], progress=False)
+        refused("does not cover migration")
+        if migrations == 1:
+            assert lake.load("rewards", end=times[150]).attrs["complete"]
+
+        lake.sync(net, start=times[150], end=times[250], derive=[], progress=False)
+        if migrations > 1:  # the kept rows end at the gap that there was, before later migrations
+            refused("not computed for migration 1", end=times[150])
+        lake.derive()
+    assert lake.load("rewards").attrs["complete"]
+
+
 def test_every_kept_table_has_a_column_of_time_that_ranges_go_by():
     for table in DERIVED_TABLES.values():
         assert table.name == OPEN_CONTRACTS.name or TIMES[table.name] in table.schema.names

@@ -1,4 +1,4 @@
-"""`derived_rows`: the rows of a derived table, continued over the part that is not final; computed tables call it."""
+"""`derived_rows`, `derived_data`: a derived table, continued over what is not final; computed tables and stars."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.computing import together
@@ -17,13 +18,14 @@ from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.contracts import opening_of
 from ledgerframes.store.derive.from_rows import supply_rows
-from ledgerframes.store.derive.open_rows import open_rows
+from ledgerframes.store.derive.open_rows import final_data, open_rows
 from ledgerframes.store.derive.progress import Basis, read, why_again
 from ledgerframes.store.derive.rules import Change, changed
 from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.tables.table import Table
 
 _CARRIED: Final = OPEN_CONTRACTS.name
 #: The columns that rows are ordered by, as their models order them; then by their key.
@@ -52,14 +54,51 @@ def derived_rows(lake: Lake, name: str) -> tuple[pa.Table, int] | None:
     return _summed(root) if name == SUMMED else _rows(root, name)
 
 
+def derived_data(root: Root, name: str) -> ds.Dataset | None:
+    """The rows of a table for everything that a store covers, of which the final ones are read from its files.
+
+    Returns:
+        None if the store does not keep the table, or if its rows do not match the current history.
+    """
+    change = _changed(root, name)
+    if change is None:
+        return None
+    table = root.shown(name)
+    schema = _plain(table.table)
+    with damage_named([table]):
+        final, others = final_data(table), open_rows(table, ~pc.field(table.table.key[0]).isin(change.keys))
+    new = [part.select(schema.names).cast(schema) for part in (others, change.rows, change.open)]
+    return ds.dataset([final, ds.dataset(pa.concat_tables(new).cast(final.schema))])
+
+
 def _rows(root: Root, name: str) -> tuple[pa.Table, int] | None:
+    change = _changed(root, name)
+    own = read(root.document, name)
+    if change is None or not own.begun:
+        return None
+    table = root.shown(name).table
+    schema = _plain(table)
+    with damage_named([root.shown(name)]):
+        rows = root.shown(name).dataset().to_table(columns=schema.names).cast(schema)
+    others = rows.filter(pc.invert(pc.is_in(rows[table.key[0]], change.keys))) if len(change.keys) else rows
+    new = (part.select(schema.names).cast(schema) for part in (change.rows, change.open))
+    rows, unknown = pa.concat_tables([others, *new]), own.unknown + change.unknown
+    return _ordered(rows, name, table.key), unknown
+
+
+def _plain(table: Table) -> pa.Schema:
+    return pa.schema([pa.field(field.name, field.type) for field in table.schema])
+
+
+def _changed(root: Root, name: str) -> Change | None:
+    """The changes of the part that is not final to a table; None if its rows do not match the current history."""
     needed = [name, *NEEDS.get(name, ())]
     if not all(root.shown(table).exists for table in (*needed, _CARRIED)) or not root.has(HISTORY):
         return None
     final, covered = Basis.of(root), Basis.of(root, final=False)
     progress = {table: read(root.document, table) for table in (*needed, _CARRIED)}
     own = progress[name]
-    if not own.begun or any(why_again(one, table, final) for table, one in progress.items()):
+    if any(why_again(one, table, final) for table, one in progress.items()):
         return None
     if covered.intervals != merged(root.coverage.common) or any(one.done != own.done for one in progress.values()):
         return None
@@ -67,16 +106,7 @@ def _rows(root: Root, name: str) -> tuple[pa.Table, int] | None:
     if name not in root.continued:
         root.continued[name] = _continued(root, name, covered.beyond(own.done))
     change: Change | None = root.continued[name]
-    if change is None:
-        return None
-    table = root.shown(name).table
-    schema = pa.schema([pa.field(field.name, field.type) for field in table.schema])
-    with damage_named([root.shown(name)]):
-        rows = root.shown(name).dataset().to_table(columns=schema.names).cast(schema)
-    others = rows.filter(pc.invert(pc.is_in(rows[table.key[0]], change.keys))) if len(change.keys) else rows
-    new = (part.select(schema.names).cast(schema) for part in (change.rows, change.open))
-    rows, unknown = pa.concat_tables([others, *new]), own.unknown + change.unknown
-    return _ordered(rows, name, table.key), unknown
+    return change
 
 
 def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:

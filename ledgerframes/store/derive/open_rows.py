@@ -22,6 +22,14 @@ def open_rows(table: DeltaStoreTable, wanted: pc.Expression) -> pa.Table:
     return pa.concat_tables([data.schema.empty_table(), *parts]).select(schema.names).cast(schema)
 
 
+def final_data(table: DeltaStoreTable) -> ds.Dataset:
+    """The rows that do not change any more."""
+    data, files = table.dataset(), table.files
+    listed = {} if files is None else files.listed
+    final = [one for one in data.get_fragments() if not listed[one.path].changes] if files is not None else []
+    return ds.FileSystemDataset(final, data.schema, data.format, data.filesystem)
+
+
 def files_with(table: DeltaStoreTable, key: str, keys: pa.Array) -> list[StoredFile]:
     """The files of open rows that contain any of some keys."""
     if not len(keys):

@@ -74,6 +74,11 @@ def why_again(progress: Progress, name: str, basis: Basis) -> str:
         return "a repair removed a part of it"
     if progress.rules != VERSIONS[name]:
         return "the rules of an older version computed it"
+    return of_another_part(progress, basis)
+
+
+def of_another_part(progress: Progress, basis: Basis) -> str:
+    """Explain why a table is of another history than what is final now; empty if it is of that or a beginning of it."""
     if progress.changes != basis.changes:
         return "rows were added to, or removed from, the part of the history that was final"
     begins = {interval.migration_id: interval.lo for interval in basis.intervals}

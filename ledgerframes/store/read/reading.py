@@ -25,6 +25,7 @@ from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.read.windows import (
     LakeWindow,
     begin_of,
+    check_computed,
     check_migrations,
     check_reach,
     reach_of,
@@ -248,17 +249,20 @@ class Part:
         of = set_of(name)
         reach = None if wanted.whole else reach_of(root, name)
         first = begin_of(root, name) if name in DERIVED_TABLES else None
-        late = False
+        late, by_time = False, rows_by_time(table, wanted) if of is None else None
         covered = read_progress(root.document, name).done if of is None else root.coverage_of(of).common
         try:
             check_migrations(root, name, covered, wanted)
             check_reach(name, wanted, reach, first, computed=name in DERIVED_TABLES)
+            if name in DERIVED_TABLES:
+                visible(root.coverage, wanted, allow_partial=False, name=name)
+                check_computed(root, name, wanted)
         except PartialResultError:
             if not partly:
                 raise
             late = True
         if name in DERIVED_TABLES:
-            by_time, progress = rows_by_time(table, wanted), read_progress(root.document, name)
+            progress = read_progress(root.document, name)
             begin = root.coverage.begin
             pruned = begin is not None and begin.late is not None and begin.late == first
             shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
@@ -267,7 +271,6 @@ class Part:
             begun = progress.begun and by_time is None
             return cls(table, data, by_time, not late, begun, first if shows else None, settled).checked()
         if of is None:
-            by_time = rows_by_time(table, wanted)
             snapshots = root.document.snapshots if name == ACTIVE_CONTRACTS.name else ()
             rows, complete = _whole_snapshots(snapshots, allow_partial=partly)
             both = rows if by_time is None else by_time if rows is None else rows & by_time

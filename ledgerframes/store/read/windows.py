@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.paging.proofs import OVERLAP
-from ledgerframes.store.coverage import CLOSED, Interval, wanted_in
+from ledgerframes.store.coverage import CLOSED, Interval, beyond, intersection, merged, rows_of, wanted_in
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.progress import read
+from ledgerframes.store.derive.progress import Basis, of_another_part, read
 from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.stored_tables import STORED
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
@@ -250,3 +250,29 @@ def check_reach(
             f"{name}: it is computed up to {ends}, and {wanted} is asked for. Run store.sync(net) and store.derive(),"
             " or pass allow_partial=True to get what there is"
         )
+
+
+def check_computed(root: Root, name: str, wanted: Window) -> None:
+    """Refuse a computed table that lacks updates of the stored history up to where it is computed.
+
+    Raises:
+        PartialResultError: it was computed from another part of the history, or from some of its migrations.
+    """
+    progress, reach = read(root.document, name), reach_of(root, name)
+    if not progress.done:
+        return
+    if why := of_another_part(progress, Basis.of(root)):
+        raise PartialResultError(
+            f"{name}: its rows have to be computed again, because {why}; run store.derive(['{name}']), or a sync, which"
+            " does so, or pass allow_partial=True to get what there is"
+        )
+    coverage, ends = root.coverage, CLOSED if reach is None else reach.micros
+    requested = [part for one in coverage.migrations if (part := wanted_in(wanted, one)) is not None]
+    known = merged(part._replace(hi=min(part.hi, ends)) for part in intersection(coverage.common, requested))
+    lacking, updates = beyond(known, progress.done), root.shown(HISTORY.index)
+    with damage_named([updates]):
+        if lacking and updates.dataset().head(1, columns=["record_time"], filter=rows_of(lacking)).num_rows:
+            raise PartialResultError(
+                f"{name}: it is not computed for {lacking[0]} yet; run store.derive(['{name}']), or a sync, which does"
+                " so, or pass allow_partial=True to get what there is"
+            )

@@ -15,7 +15,7 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.derive.progress import Basis, read, why_again
+from ledgerframes.store.derive.derived_rows import derived_data
 from ledgerframes.store.read.model_inputs import gives_of, known_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.root import Root
@@ -68,12 +68,8 @@ class Star:
         if root.shown("active_contracts").exists:
             contracts = Part.of(root, "active_contracts", Window(), allow_partial=True).dataset
             self._gives["opening"] = lambda *_: contracts.filter(pc.field("template_name").isin(_OF_PARTIES))
-        basis = Basis.of(root)
-        self._derived = {
-            name: root.shown(name)
-            for name in _DERIVED.values()
-            if root.shown(name).exists and not why_again(read(root.document, name), name, basis)
-        }
+        kept = {name: derived_data(root, name) for name in _DERIVED.values()}
+        self._derived = {name: data for name, data in kept.items() if data is not None}
         self._key_bits = key_bits
 
     @cached_property
@@ -100,8 +96,6 @@ class Star:
 
     def reach(self, name: str) -> tuple[Interval, ...]:
         """The part of the history that a table was made from."""
-        if _DERIVED.get(name) in self._derived:
-            return read(self._root.document, _DERIVED[name]).done
         return merged(self._root.coverage_of(VERDICTS if name in _OF_VERDICTS else HISTORY).common)
 
     def close(self) -> None:
@@ -126,7 +120,7 @@ class Star:
         def keep(data: Any) -> Callable[..., Any]:
             return lambda *_: data
 
-        derived = {name: keep(table.dataset()) for name, table in self._derived.items()}
+        derived = {name: keep(data) for name, data in self._derived.items()}
         engine = Engine(self._gives | derived)
         days = engine.interruptible(lambda: engine.rows("held_days"), "dim_date")["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
@@ -144,7 +138,8 @@ class Star:
 
     def _batches(self, name: str) -> Iterator[pa.RecordBatch]:
         schema, engine = STAR[name].schema, self._engine
-        with damage_named([*self._derived.values(), *(part.table for part in self._parts.values())]):
+        kept = map(self._root.shown, self._derived)
+        with damage_named([*kept, *(part.table for part in self._parts.values())]):
             self._check_keys(name)
             reader = engine.interruptible(lambda: engine.batches(name), name)
             while (rows := engine.interruptible(partial(_next, reader), name)) is not None:
