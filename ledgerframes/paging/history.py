@@ -13,6 +13,7 @@ from typing import Final
 from ledgerframes.errors import PagingError
 from ledgerframes.paging.cursor import Cursor, PageIndex, Window, before, shown
 from ledgerframes.paging.modes import Confirming, Locating, Mode, Outcome, Page, PageQuery, Probing, Reading, Taken
+from ledgerframes.paging.seen_ids import at_two_places
 
 #: The contract's largest page of updates, until a server names a lower one.
 MAXIMUM: Final = 1000
@@ -61,7 +62,7 @@ class HistoryReader:
     _arrived: int = 0  # pages since the page size changed
     _patience: int = _PATIENCE
     _grown: bool = False  # whether it changed to a larger one
-    _recent: frozenset[str] = frozenset()
+    _recent: dict[str, Cursor] = field(default_factory=dict)  # where the rows of the last page are
     _idle: int = 0
 
     def __post_init__(self) -> None:
@@ -123,12 +124,12 @@ class HistoryReader:
         """Go back before the last group: one server ended with it, and another may have more of it."""
         if isinstance(self.mode, Confirming):
             self.mode = self.mode.back
-            self._recent = self.mode.held_back
+            self._recent = {} if self.mode.cursor is None else dict.fromkeys(self.mode.held_back, self.mode.cursor)
 
     def rewind(self, cursor: Cursor) -> None:
         """Read again from a cursor on, since only now the items after it can be proven."""
         self.mode = Reading(cursor)
-        self._recent = frozenset()
+        self._recent = {}
 
     def take(self, page_index: PageIndex, server: str, query: PageQuery) -> Taken:
         """Decide which rows of a page count.
@@ -197,7 +198,7 @@ class HistoryReader:
             self._idle = 0
         self.mode = Reading(after, frozenset(update_ids[stop:]), cursors[-1])
         self.lost_overlap = self.lost_overlap or not self.mode.held_back
-        self._recent = frozenset(update_ids[row] for row in rows)
+        self._recent = {update_ids[row]: cursors[row] for row in rows}
         rowless = page.page_index.rowless
         self.taken += sum(update_ids[row] not in rowless for row in rows)
         if rows:
@@ -211,13 +212,20 @@ class HistoryReader:
         self.page_size = min(self.maximum, self._preferred, self.page_size)
 
     def _inside(self, page: Page, stop: int) -> list[int]:
-        seen = set(self._recent)
+        """The positions of new items inside the window.
+
+        Raises:
+            PagingError: this page, or this and the one before, show an update at two cursors.
+        """
+        seen = dict(self._recent)
         rows = []
         for row in range(stop):
             cursor, update_id = page.page_index.cursors[row], page.page_index.update_ids[row]
+            if seen.get(update_id, cursor) != cursor:
+                raise at_two_places(self.endpoint, update_id, cursor)
             if update_id not in seen and (self.window.whole or self.window.nearest(cursor) == cursor):
                 rows.append(row)
-                seen.add(update_id)
+                seen[update_id] = cursor
         return rows
 
     def stay(self, outcome: Outcome) -> Outcome:

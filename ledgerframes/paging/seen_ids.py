@@ -85,7 +85,12 @@ class SeenIds:
         repeated = elsewhere | twice
         if repeated.any():
             first = int(np.argmax(repeated))
-            raise PagingError(
-                f"{self.endpoint}: update {update_ids[first]} is shown at {cursors[first]} and at another cursor; an"
-                " update has one. Compare the server with another one by lf.cross_check"
-            )
+            raise at_two_places(self.endpoint, update_ids[first], cursors[first])
+
+
+def at_two_places(endpoint: str, update_id: str, cursor: Cursor) -> PagingError:
+    """The error of a server that shows an update at a cursor and at another one."""
+    return PagingError(
+        f"{endpoint}: update {update_id} is shown at {cursor} and at another cursor; an update has one. Compare the"
+        " server with another one by lf.cross_check"
+    )

@@ -205,7 +205,9 @@ def test_a_migration_that_appears_between_two_known_ones_is_read(store):
         assert_whole(store, net)
 
 
-@pytest.mark.parametrize("target", [60, -1], ids=["on a later page", "in another migration"])
+@pytest.mark.parametrize(
+    "target", [7, 30, 60, -1], ids=["on one page", "on the next page", "on a later page", "in another migration"]
+)
 def test_an_update_id_at_two_places_is_refused(target):
     with lf.sandbox(updates=200, migrations=2) as net:
         updates = net.sandbox.world.updates
@@ -215,6 +217,17 @@ def test_an_update_id_at_two_places_is_refused(target):
         with pytest.raises(lf.errors.PagingError, match="at another cursor") as caught:
             lf.load_history(net, start=BEGIN, page_size=25)
         assert str(caught.value).count(first.update_id) == 1
+
+
+@pytest.mark.parametrize("target", [7, 30], ids=["on one page", "on the next page"])
+def test_a_sync_that_is_shown_an_update_id_at_two_places_by_one_page_or_two_does_not_drop_one(store, target):
+    with lf.sandbox(updates=200, migrations=2) as net:
+        updates = net.sandbox.world.updates
+        first, other = updates[3], updates[target]
+        rendered = other.rendered.replace(other.update_id.encode(), first.update_id.encode())
+        updates[target] = other._replace(update_id=first.update_id, rendered=rendered)
+        with pytest.raises(lf.errors.PagingError, match="at another cursor"):
+            store.sync(net, page_size=25)
 
 
 def test_a_migration_that_begins_later_is_found(store):
