@@ -13,18 +13,21 @@ import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
 from ledgerframes.arguments import names, whole_number
+from ledgerframes.errors import PartialResultError
 from ledgerframes.frames import attrs_of
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.rules import thousands
 from ledgerframes.loaders.declaring import loader
-from ledgerframes.loaders.table_loader import TableLoad
+from ledgerframes.loaders.table_loader import TableLoad, items_of
 from ledgerframes.models.governance import votes
 from ledgerframes.tables.governance import VOTES
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.timestamps import parse_timestamp
 
 _LOADED: Final = replace(VOTES, endpoints=(str(routes.VOTE_REQUESTS), str(routes.VOTE_RESULTS)))
+_RESULTS: Final = "dso_rules_vote_results"
+_NEXT: Final = "next_page_token"
 #: Stands for the id of a request that a result does not state.
 _UNKNOWN: Final = "result "
 
@@ -51,6 +54,9 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
         scan does not say when a request was opened once it was voted on, nor whose app right is to change: `opened_at`
         and `party` are null then, and `request` is null if it was closed with the requester's vote alone.
 
+    Raises:
+        PartialResultError: the scan's release has no further pages of results, and the first is full.
+
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=800) as net:
@@ -67,13 +73,13 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
         else:
             for part in thousands(ids):
                 made += load.items("vote_requests", scan.vote_requests_by_id, part)
-    closed = (load if ids is None else replace(load, limit=None)).paged(
-        partial(scan.vote_results, limit=size),
-        items="dso_rules_vote_results",
-        following="next_page_token",
-        argument="page_token",
-        number=True,
+    results = load if ids is None else replace(load, limit=None)
+    closed = results.paged(
+        partial(scan.vote_results, limit=size), items=_RESULTS, following=_NEXT, argument="page_token", number=True
     )
+    if len(closed) == size and len(closed) != results.limit:
+        with load.asking():
+            _check_paged(load, size)
     with reading(routes.VOTE_REQUESTS, table=VOTES.name):
         rows = [_made(item) for item in made]
     with reading(routes.VOTE_RESULTS, table=VOTES.name):
@@ -88,6 +94,22 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
     if ids is not None:
         table = table.filter(pc.is_in(table["request"], pa.array(ids, pa.string())))
     return load.frame(table, not_understood=attrs_of(found)["not_understood"])
+
+
+def _check_paged(load: TableLoad, size: int) -> None:
+    """Refuse a full page that came without a token from a scan that has none, as those of older releases.
+
+    Raises:
+        PartialResultError: there may be more results than one page has.
+    """
+    other = size - 1 or 2
+    page = load.origin.body(load.net.scan.raw.vote_results, limit=other)
+    if bytes(page.get(_NEXT, b"null")) == b"null" and len(items_of(page, _RESULTS, str(routes.VOTE_RESULTS))) >= other:
+        raise PartialResultError(
+            f"{routes.VOTE_RESULTS}: the scan sent {size} results of votes, as many as were asked for, and its release"
+            " has no further pages, so there may be more. Give a larger page_size=, name another scan, compute them by"
+            " lf.votes(lf.load_events(net)), or pass allow_partial=True to get the latest ones"
+        )
 
 
 class _Made(Struct):

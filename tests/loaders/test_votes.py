@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from tests.asking import forwarded, reply
+from tests.transport.hostile_server import HostileServer
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +54,30 @@ def test_some_requests_are_asked_for_by_their_ids(net):
     assert many.request.tolist() == [open_one]
     assert net.stats.requests - before == 4
     assert lf.load_votes(net, limit=1).shape[0] == 1
+
+
+@pytest.fixture
+def older(net):
+    """A scan of a release whose results of votes have no pages."""
+
+    def without_tokens(heard):
+        answer = forwarded(net.sandbox.url, heard)
+        body = json.loads(answer.body)
+        return reply({name: value for name, value in body.items() if name != "next_page_token"})
+
+    with HostileServer(without_tokens) as server:
+        yield lf.connect(scan_url=f"{server.url}/api/scan")
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["all of them", "one more"])
+def test_a_full_page_of_a_scan_without_pages_may_not_be_all(net, older, more):
+    whole = lf.load_votes(net)
+    closed = int((whole.outcome != "open").sum())
+    assert len(lf.load_votes(older, page_size=closed + 1)) == len(whole)
+    for size in (closed - more, 1):
+        assert len(lf.load_votes(net, page_size=size)) == len(whole)
+        with pytest.raises(lf.errors.PartialResultError, match=f"{size} results of votes.* a larger page_size="):
+            lf.load_votes(older, page_size=size)
+        part = lf.load_votes(older, page_size=size, allow_partial=True)
+        assert ((part.outcome != "open").sum(), part.attrs["complete"]) == (size, False)
+    assert lf.load_votes(older, page_size=closed - more, limit=2).attrs["complete"]
