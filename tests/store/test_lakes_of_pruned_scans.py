@@ -242,12 +242,20 @@ def test_a_lake_of_opened_objects_goes_on_with_pages_of_a_pruned_scan(store, tmp
         assert stored(store, start="begin") == ids(net)
 
 
-@pytest.mark.long(quick=2)
-@pytest.mark.parametrize(("page", "to", "workers"), [(8, 400, 1), (12, 200, 4), (5, 60, 1), (20, 350, 4), (30, 598, 1)])
-def test_what_is_pruned_while_a_first_sync_reads_is_covered_by_nothing(page, to, workers, net, store):
+@pytest.mark.long(quick=3)
+@pytest.mark.parametrize(
+    ("moves", "workers"),
+    [
+        ({8: 400}, 1), ({12: 200}, 4), ({9: 250, 15: UPDATES}, 1), ({5: 60}, 1), ({20: 350}, 4), ({30: 598}, 1),
+    ],
+)  # fmt: skip
+def test_what_is_pruned_while_a_first_sync_reads_is_covered_by_nothing(moves, workers, net, store):
+    migration_id, newest = place(net, -1)
+    everything = (migration_id, pd.Timestamp(newest) + pd.Timedelta("1us"))
+
     def move(number):
-        if number == page:
-            net.sandbox.prune(before=place(net, to))
+        if (to := moves.get(number)) is not None:
+            net.sandbox.prune(before=everything if to == UPDATES else place(net, to))
 
     with MovingWindow(net, move) as scan:
         store.sync(lf.connect(scan_url=scan.scan_url), page_size=50, workers=workers)

@@ -211,12 +211,13 @@ class Fetcher:
             page, more = rest, False
         cursors = page.page.page_index.cursors
         # A page without the group held back from the one before, from the same URL, shows less, too.
-        if (behind and giver == before_it) or (not cursors and proofs.contradicts(page.server, page.query.after)):
+        emptied = not cursors and proofs.contradicts(page.server, page.query.after)
+        if (behind and giver == before_it) or emptied:
             proofs.lose(page.server)
         # Only after the proof for this page was taken, so that it helps later pages.
         proofs.saw(page.server, cursors)
-        # A server that lacks what another one has shown proves nothing by that page.
-        final = NOTHING if page.outcome is Outcome.BEHIND else proof.of(page.server, cursors)
+        # A server that lacks what another one has shown, or it before, proves nothing by that page.
+        final = NOTHING if page.outcome is Outcome.BEHIND or emptied else proof.of(page.server, cursors)
         fetched = self._take(shard, page, final, proof.breaks.get(page.server, 0))
         if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
             # Also a page for the same place: it overlaps one that overlaps none itself.
@@ -242,9 +243,10 @@ class Fetcher:
         if read_to is None or not cursors or cursors[0] <= read_to:
             return False
         first = first_after(self.source, None, self.prober.proofs, server=page.server)
-        if first is not None:
-            self.source.begins[page.server] = first
-        return first is not None and first > read_to
+        if first is None:  # it has pruned everything since it sent the page
+            return True
+        self.source.begins[page.server] = first
+        return first > read_to
 
     def _pruned(self, shard: Shard, page: PageRows | None) -> PageRows | None:
         """End a shard, with rows held back, where a server has pruned the next items; the rest becomes a new shard."""
