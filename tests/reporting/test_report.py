@@ -17,7 +17,7 @@ from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.report import stored_report_data
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
-from ledgerframes.number_format import amount_text
+from ledgerframes.number_format import amount_text, plural
 from tests.rigs.servers import simulated
 
 TITLES = [
@@ -501,3 +501,53 @@ def test_a_part_of_a_lake_that_begins_late_says_what_its_edges_are_of(tmp_path):
     reach = "From where the lake begins up to the end of this range, "
     assert re.search(r">[\d,]+ coupons began before what is known", pages[None])
     assert re.search(rf"{reach}[\d,]+ coupons began before what is known", pages["30min"])
+
+
+def test_a_range_from_a_place_of_one_migration_has_the_figures_of_what_it_reads(synced, tmp_path):
+    migrations = synced.load("updates").groupby("migration_id").record_time.agg(["min", "max"])
+    _, middle, last = migrations.index
+    day_before = migrations["min"].iloc[0].floor("D") - pd.Timedelta("1D")
+    inside = migrations["max"][middle] - pd.Timedelta("20min")
+
+    def page(**options):
+        path = lf.report(synced, tmp_path / "r.html", sections=["summary", "activity"], overwrite=True, **options)
+        return re.sub(r"<[^>]*>", " ", path.read_text())
+
+    for start, end in (((last, day_before), None), ((middle, day_before), (last, day_before))):
+        words, of = page(start=start, end=end), synced.load("updates", start=start, end=end)
+        assert re.search(rf"\bUpdates\s+{len(of):,}\s+transactions", words), words
+        assert not re.search(r"Supply\s+(0|not known)\s", words)
+        assert "compared with" not in words
+    # A place that a time of every migration stands for is compared as that is.
+    by_time, by_place = (page(start=start) for start in (inside, (middle, inside)))
+    assert "compared with" in by_time
+    assert by_time == by_place
+
+
+def test_what_is_not_known_to_have_been_burned_is_not_said_to_be_nothing(synced):
+    burned = lf.mint_burn(synced, decimals="exact")
+    amounts = [name for name in burned if name.startswith(("minted_", "burned_"))]
+    unknown = next(name for name in amounts if name.startswith("burned_") and burned[name].any())
+    burned.loc[burned[unknown] != 0, unknown] = None
+    alone = burned[burned[unknown].isna()].assign(**dict.fromkeys({*amounts} - {unknown}, Decimal(0)))
+    for rows in (burned, alone):
+        report_data = ReportData(*history_of(synced), synced, made={"mint_burn": rows})
+        parts = [part for name in ("summary", "burn", "coin_supply") for part in SECTIONS[name](report_data).parts]
+        words = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", "".join(parts)))
+
+        count = plural(len(alone), "update")
+        assert "Burned not known CC" in words
+        assert f"What {count} burned is not known" in words
+        assert f"of {count} that is not known." in words
+        assert "No update burns coin" not in words
+        assert f"{unknown.removeprefix('burned_')} 0 " not in words
+
+
+def test_a_period_of_a_lake_from_ledger_begin_knows_the_validators(synced, tmp_path):
+    page = lf.report(synced, tmp_path / "r.html", sections=["summary", "licenses"], last="30min").read_text()
+
+    assert (
+        int(figures_of(page)["Validators"][0])
+        == synced.sql("select count(distinct validator) as n from license_states").n.iloc[0]
+    )
+    assert "Validators that received a license, from the history" in page

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from ledgerframes import plot
-from ledgerframes.apps.html_report.headlines import edges, known_total, total
+from ledgerframes.apps.html_report.headlines import edges, known_part, known_total, total
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
@@ -74,7 +74,7 @@ def transfers(report_data: ReportData) -> list[str] | str:
     named = others.assign(
         sender=others["sender"].fillna("unknown"), receiver=others["receiver"].fillna("unknown"), transfers=1
     )
-    pairs = named.groupby(["sender", "receiver"], as_index=False).agg({"transfers": "sum", "amount": total})
+    pairs = named.groupby(["sender", "receiver"], as_index=False).agg({"transfers": "sum", "amount": known_part})
     return [
         report_data.chart(plot.transfers, rows, "Which parties paid which"),
         table(largest(pairs, "amount"), "The largest sums, in CC", most=15),
@@ -92,7 +92,7 @@ def rewards(report_data: ReportData) -> list[str] | str:
     of_each = (
         rows.assign(kind=rows["kind"].map(words_of_kind), worth=worth)
         .groupby(["event", "kind"], as_index=False)
-        .agg(coupons=("coupons", "sum"), amount=("amount", total), amount_usd=("worth", _worth))
+        .agg(coupons=("coupons", "sum"), amount=("amount", known_part), amount_usd=("worth", _worth))
     )
     title = "Rewards by the time at which they were created, claimed or expired; only claimed ones were paid"
     return [
@@ -127,11 +127,19 @@ def burn(report_data: ReportData) -> list[str] | str:
     """The purposes of burned coin."""
     rows = report_data.of("mint_burn")
     causes = [name for name in rows.columns if name.startswith("burned_")]
-    sums = pd.DataFrame({"cause": [name[7:] for name in causes], "coin": [total(rows[name]) for name in causes]})
-    if not any(sums["coin"]):
-        return "No update burns coin in this range. Take a longer range: traffic, names, fees and expiries burn coin."
+    # Of what is not known in part, a sum of 0 would say that nothing was burned.
+    coin = [total(rows[name]) or (None if rows[name].isna().any() else Decimal(0)) for name in causes]
+    sums = pd.DataFrame({"cause": [name[7:] for name in causes], "coin": coin}).astype({"coin": "object"})
+    unknown = int(rows[causes].isna().any(axis=1).sum())
+    left_out = f"What {plural(unknown, 'update')} burned is not known, and is left out here." if unknown else ""
+    if not any(coin):
+        none = left_out and f"No coin is known to have been burned in this range. {left_out}"
+        return none or (
+            "No update burns coin in this range. Take a longer range: traffic, names, fees and expiries burn coin."
+        )
     return [
         report_data.chart(plot.burn, rows, "Coin burned over time, by cause"),
+        *([text(left_out)] if left_out else []),
         table(largest(sums, "coin"), "Coin burned by cause"),
         *_not_understood(rows),
     ]
@@ -145,6 +153,9 @@ def burned_of_minted(rows: pd.DataFrame) -> str:
     """The share of minted coin that was burned."""
     kinds = ("minted_", "burned_")
     minted, burned = (total(total(rows[name]) for name in rows if name.startswith(kind)) for kind in kinds)
+    if unknown := int(rows[[name for name in rows if name.startswith(kinds)]].isna().any(axis=1).sum()):
+        known = f"{amount_text(float(burned))} CC are known to have been burned, {amount_text(float(minted))} CC minted"
+        return f"{known}; of {plural(unknown, 'update')} that is not known."
     share = f"{float(burned / minted):.1%} of the {amount_text(float(minted))} CC minted" if minted else "none minted"
     return f"{amount_text(float(burned))} CC were burned, {share}."
 

@@ -152,13 +152,20 @@ def _acting(report_data: ReportData, period: Period) -> Worth:
 def _paid(report_data: ReportData, period: Period) -> Worth:
     rows = period.of(report_data.table("transfers"), "record_time")
     others = rows[rows["sender"] != rows["receiver"]]
+    if others["amount"].isna().any():
+        return None, None
     return total(others["amount"]), known_total(others["amount"], others["amount_usd"])
 
 
 def _changed(report_data: ReportData, period: Period, beginning: str) -> Worth:
-    """The sum of the columns of `mint_burn` that begin so, in USD with each update at the price of its round."""
+    """The sum of the columns of `mint_burn` that begin so, in USD with each update at the price of its round.
+
+    None if a part is unknown.
+    """
     rows = period.of(report_data.table("mint_burn"), "record_time")
     names = [name for name in rows.columns if name.startswith(beginning)]
+    if rows[names].isna().any(axis=None):
+        return None, None
     coin = [total(row) for row in rows[names].itertuples(index=False)]
     prices = zip(coin, rows["amulet_price_usd"], strict=True)
     return total(coin), known_total(coin, [one * price if price is not None else None for one, price in prices])
@@ -227,6 +234,12 @@ def as_of(snapshot: pd.DataFrame, column: str = "loaded_at") -> str:
 def total(amounts: Iterable[Any]) -> Decimal:
     """The sum of amounts without those that are not known."""
     return sum((amount for amount in amounts if isinstance(amount, Decimal)), Decimal(0))
+
+
+def known_part(amounts: Iterable[Any]) -> Decimal | None:
+    """The sum of the amounts that are known; None if there are others alone."""
+    there = list(amounts)
+    return total(there) if not there or any(isinstance(amount, Decimal) for amount in there) else None
 
 
 def known_total(amounts: Iterable[Any], worth: Iterable[Any]) -> Decimal | None:

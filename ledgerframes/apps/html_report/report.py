@@ -140,9 +140,21 @@ def stored_report_data(
         start = pd.Timestamp(updates.attrs["counted_from"]) - pd.Timedelta(
             duration(last, "last", bare=False), unit="us"
         )
-    begun = None if isinstance(start, str) and start == "begin" else start
-    since, until = _moment(bound(begun, "start")), _moment(bound(end, "end"))
-    return ReportData(updates, events, reassignments, store, as_of, Period(since, until), end)
+    place = bound(None if isinstance(start, str) and start == "begin" else start, "start")
+    until = bound(end, "end")
+    # Nothing is read beyond `end`, so a period needs no end where that is a place of one migration.
+    period = Period(_moment(place), None if isinstance(until, Cursor) else _moment(until))
+    begins = start if isinstance(place, Cursor) and not _by_time(store, period, updates, end, as_of) else None
+    period = period if begins is None else Period()
+    return ReportData(updates, events, reassignments, store, as_of, period, end, begins)
+
+
+def _by_time(store: Store, period: Period, updates: pd.DataFrame, end: Any, as_of: Any) -> bool:
+    """Whether a range from a place of one migration has what all migrations have from its time on."""
+    from_then = store.load(
+        "updates", columns=["update_id"], start=period.start, end=end, as_of=as_of, allow_partial=True
+    )
+    return len(from_then) == len(updates) and set(from_then["update_id"]) == set(updates["update_id"])
 
 
 def _moment(place: Cursor | int | None) -> pd.Timestamp | None:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ledgerframes.apps.html_report.page import chart
 from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.frames import attrs_of, described
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.models import public
@@ -69,6 +70,8 @@ class ReportData:
         as_of: the state it is read in.
         period: the part of record time that the report is about.
         end: for a store: where its reading ends, as the caller gave it.
+        begins: for a store: where its reading begins, if that is a place of one migration that no time stands for; the
+            period is open then, and nothing before it is compared.
         interactive: whether charts can be zoomed into.
         opened: closed once the report is complete.
         made: the computed tables that sections have requested.
@@ -81,6 +84,7 @@ class ReportData:
     as_of: Any = None
     period: Period = Period()
     end: Any = None
+    begins: Any = None
     interactive: bool = False
     opened: ExitStack = field(default_factory=ExitStack)
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -92,14 +96,14 @@ class ReportData:
 
     @cached_property
     def opening(self) -> Opening | None:
-        """The contracts active where the period before this one begins, so that models need nothing older.
+        """The contracts active where the period before this one, or what is read, begins; models need nothing older.
 
         None for a history in memory, for a report from ledger begin, and if a store cannot tell.
         """
-        earlier = self._earlier
-        if self.store is None or earlier is None or earlier.start is None or self.as_of is not None:
+        place = self.begins if self._earlier is None else self._earlier.start
+        if self.store is None or place is None or self.as_of is not None:
             return None
-        return stored_opening(self.store, at=earlier.start)
+        return stored_opening(self.store, at=place)
 
     @property
     def _earlier(self) -> Period | None:
@@ -149,7 +153,7 @@ class ReportData:
     @cached_property
     def legs(self) -> pd.DataFrame:
         """Reassignments up to the end of the period, from as early as they are known without a gap."""
-        if self.store is None or self.opening is None:
+        if self.store is None or self.opening is None or self.begins is not None:
             return self.whole.reassignments
         return self.store.load("reassignments", end=self.end)
 
@@ -216,7 +220,9 @@ class ReportData:
             events = self.whole.events
             if self.store is not None and (self.opening is not None or self.source is self.store):
                 only = {"template_name": LICENSE}
-                events = self.store.load("events", columns=_OF_LICENSES, end=self.end, where=only, as_="arrow")
+                found = self.store.load("events", columns=_OF_LICENSES, end=self.end, where=only, as_="arrow")
+                # These are all that the table reads, so it may take them as the history.
+                events = described(found, {name: one for name, one in attrs_of(found).items() if name != "only"})
             return license_growth(events, period="D")
         except (PartialResultError, InputError):
             return None
