@@ -158,6 +158,25 @@ class Calls:
         """
         return self._sending(self._sender.on(server))
 
+    def _by_token(self, call: str, argument: str, **options: Any) -> Callable[[Any], Any]:
+        """A function that fetches a page by its token, None for the first, always from the server that sent the first.
+
+        Args:
+            call: the name of the call for one page.
+            argument: its argument for the token.
+            options: its other arguments.
+        """
+        sender = self._sender
+
+        def fetch(token: Any) -> Any:
+            nonlocal sender
+            made = declared_call(self, call)(**options, **({} if token is None else {argument: token}))
+            answer = sender.send(made.request, *made.alternatives, read=made.read)
+            sender = sender.on(answer.server)
+            return answer.value
+
+        return fetch
+
     def stoppable(self, stop: Stop) -> Self:
         """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.
 

@@ -308,7 +308,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
             PagingError: the server repeats a token.
         """
         yield from follow_tokens(
-            lambda token: self.list_users(page_size=page_size, page_token=None if token is None else str(token)),
+            self._by_token("list_users", "page_token", page_size=page_size),
             lambda page: (page.users, page.next_page_token),
             LIST_USERS.path,
         )

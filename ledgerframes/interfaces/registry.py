@@ -177,7 +177,7 @@ class Registry(Calls):
             PagingError: the server repeats a token, as a server that ignores it does.
         """
         yield from follow_tokens(
-            lambda token: self.instruments(page_size=page_size, page_token=None if token is None else str(token)),
+            self._by_token("instruments", "page_token", page_size=page_size),
             lambda page: (page.instruments, page.next_page_token),
             INSTRUMENTS.path,
         )

@@ -225,7 +225,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             PagingError: the server repeats a token.
         """
         yield from follow_tokens(
-            lambda token: self.validator_licenses(after=token, limit=limit),
+            self._by_token("validator_licenses", "after", limit=limit),
             lambda page: (page.validator_licenses, page.next_page_token),
             LICENSES.path,
         )

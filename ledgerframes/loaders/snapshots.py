@@ -56,7 +56,7 @@ def load_licenses(load: TableLoad, *, blobs: bool = False) -> Any:
         )
     load.origin.left_out = () if keeps else (LEFT_OUT,)
     items = load.paged(
-        load.net.scan.raw.validator_licenses, items="validator_licenses", following="next_page_token", argument="after"
+        load.net.scan, "validator_licenses", items="validator_licenses", following="next_page_token", argument="after"
     )
     batch = load.read(items)
     if not keeps:
@@ -225,7 +225,7 @@ def _admin_of(registry: Registry) -> str | None:
 
 
 def _all_instruments(load: TableLoad, registry: Registry) -> list[Raw]:
-    return load.paged(registry.raw.instruments, items="instruments", following="nextPageToken", argument="page_token")
+    return load.paged(registry, "instruments", items="instruments", following="nextPageToken", argument="page_token")
 
 
 def _instruments(load: TableLoad, registry: Registry, wanted: list[str]) -> list[Raw]:
@@ -306,6 +306,6 @@ def load_users(load: TableLoad) -> Any:
         (322, 2)
     """
     items = load.paged(
-        load.net.ledger.raw.list_users, items="users", following="nextPageToken", argument="page_token", optional=True
+        load.net.ledger, "list_users", items="users", following="nextPageToken", argument="page_token", optional=True
     )
     return load.frame(load.read(items))

@@ -27,6 +27,7 @@ from ledgerframes.transport.request import Endpoint
 from ledgerframes.version import __version__
 
 if TYPE_CHECKING:
+    from ledgerframes.interfaces.calls import Calls
     from ledgerframes.network import Network
 
 
@@ -306,27 +307,38 @@ class TableLoad:
 
     def paged(
         self,
-        call: Callable[..., Answer[bytes] | None],
+        interface: Calls,
+        call: str,
         *,
         items: str,
         following: str,
         argument: str,
         number: bool = False,
         optional: bool = False,
+        **options: Any,
     ) -> list[Raw]:
-        """Collect the items of all pages, up to the caller's limit.
+        """Collect the items of all pages of one server, up to the caller's limit.
+
+        If that server fails on the way, another one is read from the beginning: its page tokens mean nothing to others.
 
         Args:
-            call: sends for one page, such as `net.scan.raw.validator_licenses`.
+            interface: such as `net.scan`.
+            call: the name of its call for one page, such as `validator_licenses`.
             items: the member with the page's items.
             following: the member with the next page's token.
             argument: the call's argument for it.
             number: whether it is a number of a body; a query has it as text, also where a server sends a number.
             optional: the contract allows a page without items to omit the member.
+            options: the call's other arguments.
         """
+        server, failed = "", set[str]()  # the transport chooses the first server
 
-        def fetch(token: Token | None) -> dict[str, Raw]:
-            return self.origin.body(call, **({} if token is None else {argument: token if number else str(token)}))
+        def send(token: Token | None) -> Answer[bytes] | None:
+            nonlocal server
+            given = {} if token is None else {argument: token if number else str(token)}
+            answer = (interface.on(server) if server else interface).raw(call, **options, **given)
+            server = server if answer is None else answer.server
+            return answer
 
         def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
             with reading(self.endpoint, item=f"{following!r} is not a page token"):
@@ -336,9 +348,23 @@ class TableLoad:
             return items_of(page, items, self.endpoint), token
 
         with self.asking() as collected:
-            for item in follow_tokens(fetch, split, self.endpoint):
-                collected.append(item)
-                if self.limit is not None and len(collected) >= self.limit:
+            before = dict(self.origin.servers)
+            while True:
+                try:
+                    for item in follow_tokens(lambda token: self.origin.body(send, token), split, self.endpoint):
+                        collected.append(item)
+                        if self.limit is not None and len(collected) >= self.limit:
+                            break
+                except RequestError as error:
+                    failed.add(server)
+                    others = [other for other in interface.servers if server and other not in failed]
+                    if denies(error) or not others:
+                        raise
+                    _log.warning("another server is read from the beginning: %s", error)
+                    self.origin.servers = before.copy()
+                    server = others[0]
+                    collected.clear()
+                else:
                     break
         return collected
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -75,7 +74,7 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
                 made += load.items("vote_requests", scan.vote_requests_by_id, part)
     results = load if ids is None else replace(load, limit=None)
     closed = results.paged(
-        partial(scan.vote_results, limit=size), items=_RESULTS, following=_NEXT, argument="page_token", number=True
+        load.net.scan, "vote_results", items=_RESULTS, following=_NEXT, argument="page_token", number=True, limit=size
     )
     if len(closed) == size and len(closed) != results.limit:
         with load.asking():

@@ -1,4 +1,4 @@
-"""Pages that go on for ever, each with another token, end in a PagingError within a hundred requests."""
+"""Pages by tokens: those without end are refused within a hundred requests, and a token goes only to its giver."""
 
 import itertools
 import json
@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.config.settings import INTERFACES, Settings
 from tests.asking import asking_one
+from tests.clocks import SkippingClock
 from tests.loaders.snapshot_scan import created, scan
-from tests.transport.hostile_server import HostileServer, answer
+from tests.transport.hostile_server import HostileServer, answer, text
 
 #: What a page shows, by its number.
 KINDS = {
@@ -93,6 +95,43 @@ def test_what_a_partial_result_holds_comes_once():
         users = lf.load_users(net, allow_partial=True)
     assert users.user_id.tolist() == [f"u{number}" for number in range(6)]
     assert users.attrs["complete"] is False
+
+
+def numbered(numbers, first, member, following, dies_at=0):
+    """Replies with pages of two items, by a token that is a number of this server's own, as a row of its database."""
+    asked = itertools.count(1)
+
+    def reply(heard):
+        if next(asked) == dies_at:
+            reply.dead = True
+        if reply.dead:
+            return text("gone", 503)
+        query = parse_qs(urlsplit(heard.target).query)
+        (token,) = query.get("after") or query.get("pageToken") or [str(first)]
+        place = max(0, int(token) - first)
+        more = {following: (following == "next_page_token" and first + place + 2) or str(first + place + 2)}
+        items = [ITEMS[member](number) for number in numbers[place : place + 2]]
+        return answer({member: items, **(more if place + 2 < len(numbers) else {})})
+
+    reply.dead = False
+    return reply
+
+
+@pytest.mark.parametrize("load", [name for name in LISTS if name != "load_instruments"])
+def test_a_token_is_not_sent_to_another_server_than_the_one_that_gave_it(load):
+    member, following, call = LISTS[load]
+    scripts = [numbered(range(7), 100, member, following, 3), numbered([*range(6, -1, -1)], 103, member, following)]
+    with HostileServer(scripts[0]) as dying, HostileServer(scripts[1]) as other:
+        urls = {f"{interface}_url": (dying.url, other.url) for interface in INTERFACES}
+        settings = Settings(**urls, ledger_token="t0ken-of-the-test", attempts=3)
+        with lf.types.Network(settings, clock=SkippingClock()) as net:
+            if load.startswith("iter_"):
+                with pytest.raises(lf.errors.ServerError, match="gone"):
+                    call(net)
+                return
+            frame = call(net)
+    assert [*frame.iloc[:, 0].str[-1]] == [*map(str, range(6, -1, -1))]
+    assert (frame.attrs["source"], frame.attrs["complete"]) == (other.url, True)
 
 
 @pytest.mark.parametrize(
