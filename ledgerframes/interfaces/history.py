@@ -210,8 +210,8 @@ class HistorySession:
         if self._skipped:
             raise PagingError(
                 f"{self.source.history.endpoint}: {self.last_server} shows later updates without those that it showed"
-                f" up to {self.reader.last}: it was restored, or several scans that keep different parts share its"
-                " address. Load again, or name one of them, or another one, in scan_url"
+                f" up to {self.reader.last}: another network answers there, or it was restored, or several scans that"
+                " keep different parts share its address. Load again, or name one of them, or another one, in scan_url"
             )
 
     def end(self) -> PageRows | None:

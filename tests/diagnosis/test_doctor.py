@@ -219,7 +219,10 @@ def test_a_scan_of_another_network_or_one_that_lags_is_told(ledger):
         urls = [ledger.sandbox.scan_url, other.sandbox.scan_url], [ledger.sandbox.scan_url, behind.scan_url]
         stranger, late = (examined(scan_url=url) for url in urls)
 
-    assert finding(stranger, "one network").status == "fail"
+    told = finding(stranger, "one network")
+    assert (told.status, told.advice) == ("fail", "leave one of them out")
+    assert f"{urls[0][1]} and {urls[0][0]} belong to two networks" in told.found
+    assert "store" not in told.found
     assert finding(late, "one network").status == "ok"
     assert finding(late, "same end").status == "warn"
     assert behind.scan_url in finding(late, "same end").found

@@ -91,7 +91,7 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
         beginnings = Beginnings(servers, Proofs(_SETTLE))
         first_update(servers, beginnings)
     except StoreError as error:
-        yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Open")[0], "leave one of them out")
+        yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Leave")[0], "leave one of them out")
         return
     except LedgerframesError as error:
         yield Finding(

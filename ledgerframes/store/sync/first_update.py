@@ -100,7 +100,11 @@ def _tell_apart(servers: AgreedServers, beginnings: Beginnings, first: str, seco
             for server, cursors in lacking.items():
                 # It may have pruned them since: what it still has, it also had when it did not show it.
                 if cursors and beginnings.ask(server) and beginnings.known[server].has(*cursors[-1]):
-                    raise another_network(second, begins[second].update_ids[0], begins[first].update_ids[0])
+                    own = " and with ".join(begins[one].update_ids[0] for one in (second, first))
+                    raise StoreError(
+                        f"{second} and {first} belong to two networks: their histories begin with update {own}. Leave"
+                        " one of them out of scan_url"
+                    )
         except (RequestError, PagingError, DecodeError) as error:
             servers.leave_out(second, error)  # it has not been compared
             return
