@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import logging
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,7 +88,10 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
     """
     expected, name = sha256_of(digest), name_of(url)
     if (reason := why_refused(url, sender.on().servers("scan"))) is not None:
-        raise InputError(f"{sender.transport.mask.text(url[:80])!r} is not fetched, because {reason}; ask another scan")
+        plain = re.sub(r"//[^/]*@", "//***@", re.split("[?#]", url)[0])  # without a signature or a password
+        raise InputError(
+            f"{sender.transport.mask.text(plain[:80])!r} is not fetched, because {reason}; ask another scan"
+        )
     with _partial(to) as file:
         for _ in range(_DOWNLOADS):
             sink = _File(file, to, name)

@@ -200,6 +200,17 @@ def test_a_file_that_may_not_be_fetched_is_refused_and_a_folder_that_cannot_be_w
         scan.download_object(ref(server), tmp_path / "file" / "object")
 
 
+@pytest.mark.parametrize(
+    "url", ["https://user:s3cret@1.1.1.1/object", "http://1.1.1.1/object?sig=s3cret", "http://1.1.1.1/o?a@b=s3cret"]
+)
+def test_a_refused_address_is_named_without_the_secret_in_it(url, transport, tmp_path):
+    scan = Scan(transport(scan_url=("https://scan.example.com/api/scan",)))
+    with pytest.raises(lf.errors.InputError, match="is not fetched") as refused:
+        scan.download_object(ObjectRef(url, digest()), tmp_path / "object")
+    assert "1.1.1.1/o" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
 def test_a_digest_is_base64_or_hexadecimal_and_any_other_is_refused_unsent(serve, transport, tmp_path):
     server = serve(WHOLE)
     scan = Scan(transport(scan_url=(server.url + "/api/scan",)))
