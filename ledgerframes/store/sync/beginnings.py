@@ -56,6 +56,7 @@ class Beginnings:
         firsts: every first item shown in this sync, and whether the ledger begins there.
         oldest: the oldest of these items.
         pages: by server, the page with its first items, as last asked.
+        emptied: servers that showed nothing when they were last asked.
     """
 
     servers: AgreedServers
@@ -64,6 +65,7 @@ class Beginnings:
     firsts: dict[Cursor, bool | None] = field(default_factory=dict)
     oldest: Cursor | None = None
     pages: dict[str, SentPage] = field(default_factory=dict)
+    emptied: set[str] = field(default_factory=set)
     _proven: dict[str, bool | None] = field(default_factory=dict)  # by the id of a first update
 
     def ask(self, server: str, *, insist: bool = False) -> HistoryPage:
@@ -106,7 +108,9 @@ class Beginnings:
         cursors, ids = page.page_index.cursors, page.page_index.update_ids
         if not cursors:
             self.known.pop(server, None)
+            self.emptied.add(server)
             return
+        self.emptied.discard(server)
         if ids[0] not in self._proven:
             self._proven[ids[0]] = proven_by(page, self.servers.history)
         self.oldest = cursors[0] if self.oldest is None else min(self.oldest, cursors[0])

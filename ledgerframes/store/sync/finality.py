@@ -98,6 +98,8 @@ class Finality:
         shows_begin = begin is not None and first == begin.first.micros
         if begin is not None and begin.has(migration_id, lo + 1) and (shows_begin or not whole or lo > BEGINNING):
             low, proof = lo, 2 * int(whole)
+        elif begin is None and lo > BEGINNING and opening.server not in self.agreement.beginnings.emptied:
+            low = lo
         else:
             shown = [] if first is None else [first]
             if begin is not None:
