@@ -62,8 +62,8 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
             rows, more = session.step()
             if rows.outcome is Outcome.BEHIND and (not more or len(source.servers) == 1):
                 session.check_pruned()
-            if not more:
-                session.check_end()
+            if not more and session.skipped:
+                raise session.skipping()
             yield rows
 
     # In another thread, because waiting for it can be interrupted while a socket cannot.
@@ -80,15 +80,16 @@ class HistorySession:
         source: where pages come from.
         reader: the window to read, and the state of the read.
         last_server: the last one that answered; before the first answer, the preferred one.
+        skipped: whether the read ended though that server has later updates.
     """
 
     source: PageSource
     reader: HistoryReader
+    skipped: bool = False
     _behind: int = 0
     _server: str | None = None  # None: the one that the transport prefers
     _confirmed: set[str] = field(default_factory=set)
     _showing: PageRows | None = None  # the page whose last rows are held back
-    _skipped: bool = False  # whether the read ended though the server has later updates
 
     def __post_init__(self) -> None:
         self.last_server = self.source.servers[0]
@@ -175,7 +176,7 @@ class HistorySession:
             PartialResultError: another server sent them.
         """
         showing, server = self._showing, page.server
-        self._skipped = len(page.page) > 0
+        self.skipped = len(page.page) > 0
         # Only the server that showed the rows can withdraw them; for any other one they are still to come.
         if showing is None or showing.server != server:
             raise PartialResultError(
@@ -201,18 +202,13 @@ class HistorySession:
                 " what is left, or name a scan that keeps more in scan_url"
             )
 
-    def check_end(self) -> None:
-        """Refuse to end the read where the server that answered last goes on without what it had shown.
-
-        Raises:
-            PagingError: it does.
-        """
-        if self._skipped:
-            raise PagingError(
-                f"{self.source.history.endpoint}: {self.last_server} shows later updates without those that it showed"
-                f" up to {self.reader.last}: another network answers there, or it was restored, or several scans that"
-                " keep different parts share its address. Load again, or name one of them, or another one, in scan_url"
-            )
+    def skipping(self) -> PagingError:
+        """The error of a read that ended where the server that answered last goes on without what it had shown."""
+        return PagingError(
+            f"{self.source.history.endpoint}: {self.last_server} shows later updates without those that it showed up to"
+            f" {self.reader.last}: it was restored, or several scans that keep different parts share its address. Load"
+            " again, or name one of them, or another one, in scan_url"
+        )
 
     def end(self) -> PageRows | None:
         """End the read with the rows held back, since the servers have pruned them; None where none are."""
