@@ -206,8 +206,8 @@ class HistorySession:
         """The error of a read that ended where the server that answered last goes on without what it had shown."""
         return PagingError(
             f"{self.source.history.endpoint}: {self.last_server} shows later updates without those that it showed up to"
-            f" {self.reader.last}: it was restored, or several scans that keep different parts share its address. Load"
-            " again, or name one of them, or another one, in scan_url"
+            f" {self.reader.last}: another network answers there, or it was restored, or several scans that keep"
+            " different parts share its address. Load again, or name one of them, or another one, in scan_url"
         )
 
     def end(self) -> PageRows | None:
