@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
@@ -18,6 +18,7 @@ import msgspec
 from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
+from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.transport import Answer, Sender, Stop
 from ledgerframes.transport.request import Endpoint, Prepared, Request
 
@@ -158,24 +159,26 @@ class Calls:
         """
         return self._sending(self._sender.on(server))
 
-    def _by_token(self, call: str, argument: str, **options: Any) -> Callable[[Any], Any]:
-        """A function that fetches a page by its token, None for the first, always from the server that sent the first.
+    def _each(self, call: str, argument: str, items: str, **options: Any) -> Iterator[Any]:
+        """Iterate over the items of all pages, always from the server that sent the first one.
 
         Args:
             call: the name of the call for one page.
-            argument: its argument for the token.
+            argument: its argument for the token of a page.
+            items: the member of its answer with the items.
             options: its other arguments.
         """
         sender = self._sender
 
-        def fetch(token: Any) -> Any:
+        def fetch(token: Token | None) -> Any:
             nonlocal sender
-            made = declared_call(self, call)(**options, **({} if token is None else {argument: token}))
+            made = declared_call(self, call)(**options, **{argument: token})
             answer = sender.send(made.request, *made.alternatives, read=made.read)
             sender = sender.on(answer.server)
             return answer.value
 
-        return fetch
+        endpoint = getattr(type(self), call).endpoint.path
+        yield from follow_tokens(fetch, lambda page: (getattr(page, items), page.next_page_token), endpoint)
 
     def stoppable(self, stop: Stop) -> Self:
         """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.

@@ -46,7 +46,6 @@ from ledgerframes.interfaces.rules import (
     without_none,
 )
 from ledgerframes.interfaces.users import Right, User, UsersPage, new_rights, new_user, read_created, read_users
-from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Sender
 from ledgerframes.transport.request import Endpoint
@@ -307,11 +306,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
         Raises:
             PagingError: the server repeats a token.
         """
-        yield from follow_tokens(
-            self._by_token("list_users", "page_token", page_size=page_size),
-            lambda page: (page.users, page.next_page_token),
-            LIST_USERS.path,
-        )
+        return self._each("list_users", "page_token", "users", page_size=page_size)
 
 
 def _time(value: str | date | datetime | None, name: str) -> str | None:

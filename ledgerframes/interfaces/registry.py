@@ -13,7 +13,6 @@ from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.commands import DisclosedContract
 from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, writable
-from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 
 INFO: Final = Endpoint("registry", "GET", "/registry/metadata/v1/info")
@@ -176,8 +175,4 @@ class Registry(Calls):
         Raises:
             PagingError: the server repeats a token, as a server that ignores it does.
         """
-        yield from follow_tokens(
-            self._by_token("instruments", "page_token", page_size=page_size),
-            lambda page: (page.instruments, page.next_page_token),
-            INSTRUMENTS.path,
-        )
+        return self._each("instruments", "page_token", "instruments", page_size=page_size)

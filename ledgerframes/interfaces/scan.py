@@ -28,7 +28,6 @@ from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Bound, window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.paging.tokens import follow_tokens
 from ledgerframes.transport.request import Endpoint
 
 UPDATE_BY_ID: Final = Endpoint(
@@ -224,8 +223,4 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         Raises:
             PagingError: the server repeats a token.
         """
-        yield from follow_tokens(
-            self._by_token("validator_licenses", "after", limit=limit),
-            lambda page: (page.validator_licenses, page.next_page_token),
-            LICENSES.path,
-        )
+        return self._each("validator_licenses", "after", "validator_licenses", limit=limit)
