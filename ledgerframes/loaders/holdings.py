@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -51,65 +52,45 @@ def summary_server(net: Network) -> Validator | Scan:
     return net.scan if net.settings.scan_url and not net.settings.validator_url else net.validator
 
 
+@dataclass
 class Parts:
-    """The answers for parts of a list of parties, all of the snapshot and round of the first one."""
+    """The answers for parts of a list of parties, all of the snapshot and round of the first one.
 
-    def __init__(self, load: TableLoad, query: dict[str, Any], as_of_round: int | None) -> None:
-        self._net = load.net
-        self._origin = load.origin
-        self._query = query
-        self._wanted = parse_timestamp(query["record_time"])[0]
-        self._round = as_of_round
-        self._place: tuple[int, int | None] | None = None
-        self._items: dict[str, Raw] = {}
-        self._answered: set[str] = set()
+    Attributes:
+        load: the load.
+        wanted: the requested time.
+        exact: whether it has to be that of a snapshot.
+        migration_id: the requested migration.
+        number: the round to compute fees for; None is the server's choice.
+        pinned: whether a snapshot has answered for some of the parties.
+    """
 
-    @property
-    def _record_time(self) -> int:
-        return self._wanted if self._place is None else self._place[0]
+    load: TableLoad
+    wanted: int
+    exact: bool
+    migration_id: int
+    number: int | None
+    pinned: bool = False
+    _items: dict[str, Raw] = field(default_factory=dict)
+    _answered: set[str] = field(default_factory=set)
 
-    @property
-    def migration_id(self) -> int:
-        """The requested migration."""
-        return int(self._query["migration_id"])
-
-    @property
-    def pinned(self) -> bool:
-        """Whether a snapshot has answered for some of the parties."""
-        return self._place is not None
-
-    @property
-    def asked(self) -> str:
-        """The requested time in words."""
-        return f"{'at' if self._query['record_time_match'] == 'exact' else 'at or before'} {self._query['record_time']}"
-
-    @property
-    def age(self) -> int:
-        """How much older the snapshot is than requested, in microseconds, as far as the server states it."""
-        return self._wanted - self._record_time
+    def __post_init__(self) -> None:
+        self.record_time = self.wanted
 
     @property
     def stated(self) -> bool:
         """Whether the time is the snapshot's own: the server states another one, or an exact one was requested."""
-        return self.age != 0 or self._query["record_time_match"] == "exact"
-
-    @property
-    def age_in_words(self) -> str:
-        """How old the snapshot is, in words."""
-        return (
-            f"the newest snapshot up to {format_timestamp(self._wanted)} is from {format_timestamp(self._record_time)},"
-            f" {self.age // DAY} days before"
-        )
+        return self.exact or self.record_time != self.wanted
 
     def ask(self, parties: list[str]) -> None:
         """Request these parties, in halves if the server finds their holdings too large."""
         try:
-            members = self._origin.body(
-                summary_server(self._net).raw.holdings_summary,
-                owner_party_ids=parties,
-                as_of_round=self._round,
-                **self._query,
-            )
+            members = self.load.origin.body(
+                summary_server(self.load.net).raw.holdings_summary,
+                owner_party_ids=parties, as_of_round=self.number, migration_id=self.migration_id,
+                record_time=format_timestamp(self.record_time),
+                record_time_match="exact" if self.stated else "at_or_before",
+            )  # fmt: skip
         except StatusError as error:
             # Servers refuse more than 1,000 holdings in total, and do not report which parties have how many.
             if error.status != 400 or "limit" not in error.detail.lower() or len(parties) == 1:
@@ -123,14 +104,16 @@ class Parts:
         self._answered.update(parties)
 
     def _take(self, members: dict[str, Raw]) -> None:
-        place = self._place_of(members)
-        if self._place is None:
-            self._pin(*place)
+        here, place = (self.record_time, self.number), self._place_of(members)
         # Sums over different snapshots would count a transferred coin twice, or not at all.
-        elif self._place != place:
+        if self.pinned and here != place:
+            raise self._broken(f"parts of the party list belong to different snapshots or rounds: {here}, {place}")
+        if place[0] > self.wanted or (place[0] < self.wanted and self.exact):
             raise self._broken(
-                f"parts of the party list belong to different snapshots or rounds: {self._place}, {place}"
+                f"the answer is from {format_timestamp(place[0])}, asked was {format_timestamp(self.wanted)}"
             )
+        # The rest is asked at the time and round of the first answer: the newest snapshot may change meanwhile.
+        self.record_time, self.number, self.pinned = *place, True
         for item in items_of(members, "summaries", _ENDPOINT):
             with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
                 party = _party_of(item)
@@ -139,21 +122,13 @@ class Parts:
 
     def _place_of(self, members: dict[str, Raw]) -> tuple[int, int | None]:
         """The snapshot's time and the round of an answer; missing members are as requested."""
-        number, micros = self._round, self._record_time
+        number, micros = self.number, self.record_time
         with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
             if "computed_as_of_round" in members:
                 number = _number.decode(members["computed_as_of_round"])
             if "record_time" in members:
                 micros = parse_timestamp(_text.decode(members["record_time"]))[0]
         return micros, number
-
-    def _pin(self, micros: int, number: int | None) -> None:
-        """Ask for the rest at the time and round of the first answer: the newest snapshot may change meanwhile."""
-        if micros > self._wanted or (micros < self._wanted and self._query["record_time_match"] == "exact"):
-            raise self._broken(f"the answer is from {format_timestamp(micros)}, asked was {self._query['record_time']}")
-        self._place, self._round = (micros, number), number
-        if micros != self._wanted:
-            self._query = self._query | {"record_time": format_timestamp(micros), "record_time_match": "exact"}
 
     def _broken(self, what: object) -> DecodeError:
         return DecodeError(f"{_ENDPOINT}: {what}", endpoint=_ENDPOINT, table=HOLDINGS_SUMMARY.name)
@@ -167,12 +142,12 @@ class Parts:
             fees: False leaves what depends on the round null.
         """
         rows = [party for party in parties if missing != "drop" or party in self._items]
-        stated = _AMOUNTS if self._round is not None else _AMOUNTS[:3]
+        stated = _AMOUNTS if self.number is not None else _AMOUNTS[:3]
         zeros = stated if missing == "zero" else ()
-        supplied = {
-            "record_time": [self._record_time] * len(rows),
-            "migration_id": [self._query["migration_id"]] * len(rows),
-            "computed_as_of_round": [self._round] * len(rows),
+        supplied: dict[str, list[Any]] = {
+            "record_time": [self.record_time] * len(rows),
+            "migration_id": [self.migration_id] * len(rows),
+            "computed_as_of_round": [self.number] * len(rows),
             "found": [party in self._items if party in self._answered else None for party in rows],
         }
         items = [self._items.get(party) or _nothing(party, zeros if party in self._answered else ()) for party in rows]
@@ -268,13 +243,19 @@ def load_holdings_summary(
     served = needing(HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN, instead=instead)
     with load.asking(), nullcontext() if load.net.settings.validator_url else served:
         for micros, number in asks:
-            query = {"record_time": format_timestamp(micros), "record_time_match": match}
             begun = [first.migration_id for first in firsts if first.micros <= micros]
             ids = [chosen] if chosen is not None else begun or [firsts[-1].migration_id]
-            tries = [Parts(load, {**query, "migration_id": one}, number) for one in ids]
+            tries = [Parts(load, micros, match == "exact", one, number) for one in ids]
             _ask(answers, tries, wanted[: load.limit])
-    for old in [answer for answer in answers if answer.age > _MONTH]:
-        warnings.warn(f"{old.age_in_words}; check record_time= and migration_id=", SnapshotWarning, stacklevel=4)
+    for answer in answers:
+        age = answer.wanted - answer.record_time
+        if age > _MONTH:
+            warnings.warn(
+                f"the newest snapshot up to {format_timestamp(answer.wanted)} is from"
+                f" {format_timestamp(answer.record_time)}, {age // DAY} days before; check record_time= and"
+                " migration_id=",
+                SnapshotWarning, stacklevel=4,
+            )  # fmt: skip
     if fees_of_now:
         warnings.warn(
             f"the fees of {len(asks)} snapshots are left out: a server computes them for the round that is open now;"
@@ -284,8 +265,8 @@ def load_holdings_summary(
     batch = pa.concat_batches([answer.batch(wanted[: load.limit], missing, fees=not fees_of_now) for answer in answers])
     # Some servers repeat the requested time, others state the snapshot's own.
     stated = all(answer.stated for answer in answers)
-    age_in_words = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
-    return load.frame(batch, snapshot_time=age_in_words)
+    whose = "the snapshot's own" if stated else "as asked; the server does not say how old its snapshot is"
+    return load.frame(batch, snapshot_time=whose)
 
 
 def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
@@ -297,7 +278,7 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
         time.time_ns() // 1000 if time_given is None else to_micros(time_given, "record_time") for time_given in times
     ]
     single = not isinstance(as_of_round, Iterable)
-    rounds = [_round(number) for number in ([as_of_round] if single else list(as_of_round))]
+    rounds = [_round(number) for number in _each(as_of_round)]
     if not moments or not rounds:
         raise InputError(
             "record_time and as_of_round name no time and no round; leave them out for now and the default"
@@ -315,11 +296,10 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
 
 def _mapped(times: list[Any], rounds: Mapping[Any, Any]) -> list[_Ask]:
     """The rounds of each time; the keys are the times if no others are given."""
-    by_time: dict[int, list[int | None]] = {}
-    for moment, numbers in rounds.items():
-        by_time[to_micros(moment, "as_of_round")] = [
-            _round(number) for number in ([numbers] if _is_whole(numbers) else numbers)
-        ]
+    by_time = {
+        to_micros(moment, "as_of_round"): [_round(number) for number in _each(numbers)]
+        for moment, numbers in rounds.items()
+    }
     if not by_time:
         raise InputError("as_of_round names no time; give {time: round}")
     requested = list(by_time) if times == [None] else [to_micros(time_given, "record_time") for time_given in times]
@@ -327,10 +307,6 @@ def _mapped(times: list[Any], rounds: Mapping[Any, Any]) -> list[_Ask]:
         odd = format_timestamp(min(set(requested) ^ set(by_time)))
         raise InputError(f"as_of_round and record_time name different times, {odd} for one; give each time a round")
     return [(micros, number) for micros in requested for number in by_time[micros]]
-
-
-def _is_whole(value: Any) -> bool:
-    return hasattr(value, "__index__") and not hasattr(value, "__len__")
 
 
 def _round(value: Any) -> int | None:
@@ -360,8 +336,9 @@ def _ask(answers: list[Parts], tries: Sequence[Parts], parties: list[str]) -> No
                 raise
             if parts is tries[-1]:
                 among = " or ".join(str(one.migration_id) for one in tries)
+                when = f"{'at' if parts.exact else 'at or before'} {format_timestamp(parts.wanted)}"
                 raise NotFoundError(
-                    f"{_ENDPOINT}: the server has no snapshot of migration {among} {parts.asked}. What to do:"
+                    f"{_ENDPOINT}: the server has no snapshot of migration {among} {when}. What to do:"
                     " lf.snapshot_times lists those that a scan has",
                     status=error.status, detail=error.detail, server=error.server,
                 ) from error  # fmt: skip
