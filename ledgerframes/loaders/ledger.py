@@ -19,7 +19,7 @@ from ledgerframes.frames import shown_by_rows
 from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
-from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only, read_updates_page
+from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only
 from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, loader
 from ledgerframes.loaders.one_participant import (
@@ -333,11 +333,10 @@ class _Reader:
         """Read pages until one has no token."""
         bounded = (self.start, self.end, self.limit) != (None, None, None)
         pages = ledger_pages(
-            lambda token: ledger.raw.updates_page(
+            lambda token: ledger.updates_page(
                 transaction_format=self.shown, begin_exclusive=begin, end_inclusive=last,
                 page_size=self.page_size, page_token=token,
             ),
-            read_updates_page,
             _ENDPOINT,
             items=lambda page: len(page.committed),
             too_long=None if bounded else f"give start=, end= or limit=; offsets go up to {last:,}",

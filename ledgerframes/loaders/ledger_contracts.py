@@ -17,12 +17,7 @@ from ledgerframes.errors import InputError, PagingError
 from ledgerframes.interfaces.answers import members_of, reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
-from ledgerframes.interfaces.ledger_pages import (
-    CONTRACTS_PAGE,
-    LedgerContract,
-    LedgerContractsPage,
-    read_contracts_page,
-)
+from ledgerframes.interfaces.ledger_pages import CONTRACTS_PAGE, LedgerContract, LedgerContractsPage
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
 from ledgerframes.loaders.one_participant import (
@@ -122,10 +117,9 @@ class _Reader:
             raise InputError(f"at={self.at} is after the participant's newest offset {newest}: give {newest} or less")
         self.offset = newest if self.at is None else self.at
         pages = ledger_pages(
-            lambda token: ledger.raw.active_contracts_page(
+            lambda token: ledger.active_contracts_page(
                 event_format=self.shown, at_offset=self.offset, page_size=self.page_size, page_token=token
             ),
-            read_contracts_page,
             _ENDPOINT,
             items=lambda page: len(page.contracts),
             too_long=None if self.limit else "give limit= with as many rows as memory holds, or fewer parties",

@@ -15,7 +15,6 @@ from ledgerframes.interfaces.rules import Text, each
 from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.loaders.table_loader import TableLoad, denies
 from ledgerframes.paging.tokens import Token, follow_pages
-from ledgerframes.transport import Answer
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
@@ -85,8 +84,7 @@ def read_one_participant(load: TableLoad, make: Callable[[], R]) -> R:
 
 
 def ledger_pages(
-    call: Callable[[str | None], Answer[bytes] | None],
-    read: Callable[[bytes], Page],
+    call: Callable[[str | None], Page],
     endpoint: str,
     *,
     items: Callable[[Page], int],
@@ -97,7 +95,6 @@ def ledger_pages(
 
     Args:
         call: sends for the page of a token.
-        read: makes a page of an answer's body.
         endpoint: for messages.
         items: the number of a page's items that count.
         too_long: the remedy for more than 100 pages; None if an argument bounds the read.
@@ -115,10 +112,7 @@ def ledger_pages(
         if too_long is not None and pages >= _FREE_PAGES:
             raise InputError(f"{endpoint}: there are more than {rows:,} rows, {_FREE_PAGES} pages: {too_long}")
         try:
-            answer = call(None if token is None else str(token))
-            assert answer is not None
-            with reading(endpoint):
-                return read(answer.value)
+            return call(None if token is None else str(token))
         except StatusError as error:
             if error.code == _PRUNED:
                 named = error.context.get("earliest_offset", "")
