@@ -7,12 +7,11 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
-import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
 from ledgerframes.arguments import text
-from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_now as routes
 from ledgerframes.interfaces.answers import members_of, reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct
@@ -229,6 +228,9 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
             chosen = chosen or _main(load)
         for member in wanted:
             status = load.origin.body(load.net.scan.raw.traffic_status, synchronizer=chosen, member=member)
+            if status:  # a known member has all three numbers
+                with reading(routes.TRAFFIC, table=TRAFFIC.name, item=f"item {len(items)}"):
+                    _status_of(status["traffic_status"])
             items.append(Raw(msgspec.json.encode(status)))
     batch = load.read(
         items,
@@ -236,34 +238,18 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
         synchronizer_id=[chosen] * len(items),
         found=[bytes(item) != b"{}" for item in items],
     )
-    _check_found(batch)
     return load.frame(batch)
 
 
-def _check_found(batch: pa.RecordBatch) -> None:
-    """Refuse an answer for a known member without all three numbers."""
-    known = batch.column("found").to_pylist()
-    for name in ("total_consumed", "total_limit", "total_purchased"):
-        for position, value in enumerate(batch.column(name).to_pylist()):
-            if known[position] and value is None:
-                raise DecodeError(
-                    f"{routes.TRAFFIC}: item {position}: {name} is missing",
-                    endpoint=str(routes.TRAFFIC), table=TRAFFIC.name, column=name, item=f"item {position}",
-                )  # fmt: skip
-
-
-class _AmuletRules(Struct):
-    domain_id: str | None = None
-
-
-_amulet_rules: Final = msgspec.json.Decoder(_AmuletRules)
+_status_of: Final = reads(routes.TrafficStatus)
 
 
 def _main(load: TableLoad) -> str:
     """The synchronizer of the coin's rules."""
     members = load.origin.body(load.net.scan.raw.dso)
     with reading(routes.DSO, item="amulet_rules"):
-        synchronizer_id = _amulet_rules.decode(members.get("amulet_rules", Raw(b"{}"))).domain_id
+        rules = members_of(members.get("amulet_rules", Raw(b"{}")))
+        synchronizer_id = msgspec.json.decode(rules.get("domain_id", b"null"), type=str | None)
     if not synchronizer_id:
         raise InputError(f"{routes.DSO} does not name the synchronizer of the coin's rules: give synchronizer=")
     return synchronizer_id

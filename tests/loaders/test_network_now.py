@@ -216,6 +216,13 @@ def test_traffic_of_the_sandbox_names_who_is_not_there(net):
     assert list(elsewhere.found) == [False]
 
 
+def test_traffic_of_a_known_member_without_a_limit_is_no_row():
+    status = {"actual": {"total_consumed": 0}, "target": {"total_purchased": 5}}
+    broken = pytest.raises(lf.errors.DecodeError, match=r"item 0: .*total_limit")
+    with HostileServer([answer({"traffic_status": status})]) as server, asking(server) as net, broken:
+        lf.load_traffic(net, [MEMBER], synchronizer="global::1220")
+
+
 def test_faucets_of_the_sandbox_agree_with_its_licenses(net):
     licenses = lf.load_licenses(net).set_index("validator")
     faucets = lf.load_validator_faucets(net, licenses.index).set_index("validator")
