@@ -67,7 +67,7 @@ def reading(
         yield
     except LedgerframesError:
         raise
-    except (msgspec.DecodeError, ValueError, KeyError) as error:
+    except (msgspec.DecodeError, ValueError, KeyError, RecursionError) as error:
         place = f"{endpoint}: " if item is None else f"{endpoint}: {item}: "
         text = f"{place}{problem or error}"
         raise DecodeError(text, endpoint=str(endpoint), table=table, column=column, item=item) from error

@@ -15,7 +15,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, Content, PagedHistory
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, reason_of
 from ledgerframes.errors import DecodeError, InputError, NoAnswerError, RequestError, StatusError
-from ledgerframes.interfaces.answers import event_item, update_item
+from ledgerframes.interfaces.answers import event_item, reading, update_item
 from ledgerframes.paging.cursor import Bound, Cursor, PageIndex, bound
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import format_timestamp
@@ -110,11 +110,8 @@ class HistoryPage:
         return tuple(self._typed(raw, row) for row, raw in enumerate(self.history.raws_of(self.raw)))
 
     def _typed(self, raw: bytes, row: int) -> Any:
-        endpoint = self.history.endpoint
-        try:
+        with reading(self.history.endpoint, item=f"item {row}"):
             return update_item(raw) if self.history is UPDATE_HISTORY else event_item(raw)
-        except UNREADABLE as error:
-            raise DecodeError(f"{endpoint}: item {row}: {error}", endpoint=endpoint, item=str(row)) from error
 
     def __repr__(self) -> str:
         cursors = self.page_index.cursors

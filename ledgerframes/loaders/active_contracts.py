@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from ledgerframes.arguments import choice, whole_number
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct, thousands
@@ -284,13 +284,10 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
 
 
 def _is_locked(item: Raw, position: int, endpoint: str) -> bool:
-    with reading(endpoint, table=COINS.name, item=f"item {position}"):
+    with reading(endpoint, table=COINS.name, column="template_id", item=f"item {position}"):
         name = _template_of(item).rpartition(":")[2]
-    if name not in {"Amulet", "LockedAmulet"}:
-        raise DecodeError(
-            f"{endpoint}: item {position} is a contract of {name!r}, not a coin",
-            endpoint=endpoint, table=COINS.name, column="template_id", item=f"item {position}",
-        )  # fmt: skip
+        if name not in {"Amulet", "LockedAmulet"}:
+            raise ValueError(f"a contract of {name!r}, not a coin")
     return name == "LockedAmulet"
 
 

@@ -16,7 +16,7 @@ from msgspec import Raw
 from ledgerframes.arguments import choice, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
-from ledgerframes.errors import DecodeError, InputError, NotFoundError, StatusError
+from ledgerframes.errors import InputError, NotFoundError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import thousands
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
@@ -104,34 +104,26 @@ class Parts:
         self._answered.update(parties)
 
     def _take(self, members: dict[str, Raw]) -> None:
-        here, place = (self.record_time, self.number), self._place_of(members)
-        # Sums over different snapshots would count a transferred coin twice, or not at all.
-        if self.pinned and here != place:
-            raise self._broken(f"parts of the party list belong to different snapshots or rounds: {here}, {place}")
-        if place[0] > self.wanted or (place[0] < self.wanted and self.exact):
-            raise self._broken(
-                f"the answer is from {format_timestamp(place[0])}, asked was {format_timestamp(self.wanted)}"
-            )
-        # The rest is asked at the time and round of the first answer: the newest snapshot may change meanwhile.
-        self.record_time, self.number, self.pinned = *place, True
-        for item in items_of(members, "summaries", _ENDPOINT):
-            with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
-                party = _party_of(item)
-            # By party: the order differs from the request, and parties without holdings are missing.
-            self._items[party] = item
-
-    def _place_of(self, members: dict[str, Raw]) -> tuple[int, int | None]:
-        """The snapshot's time and the round of an answer; missing members are as requested."""
-        number, micros = self.number, self.record_time
+        # Members that are missing are as requested.
+        micros, number = here = self.record_time, self.number
         with reading(_ENDPOINT, table=HOLDINGS_SUMMARY.name):
             if "computed_as_of_round" in members:
                 number = _number.decode(members["computed_as_of_round"])
             if "record_time" in members:
                 micros = parse_timestamp(_text.decode(members["record_time"]))[0]
-        return micros, number
-
-    def _broken(self, what: object) -> DecodeError:
-        return DecodeError(f"{_ENDPOINT}: {what}", endpoint=_ENDPOINT, table=HOLDINGS_SUMMARY.name)
+            # Sums over different snapshots would count a transferred coin twice, or not at all.
+            if self.pinned and here != (micros, number):
+                parts = f"{here}, {(micros, number)}"
+                raise ValueError(f"parts of the party list belong to different snapshots or rounds: {parts}")
+            if micros > self.wanted or (micros < self.wanted and self.exact):
+                raise ValueError(
+                    f"the answer is from {format_timestamp(micros)}, asked was {format_timestamp(self.wanted)}"
+                )
+            items = {_party_of(item): item for item in items_of(members, "summaries", _ENDPOINT)}
+        # The rest is asked at the time and round of the first answer: the newest snapshot may change meanwhile.
+        self.record_time, self.number, self.pinned = micros, number, True
+        # By party: the order differs from the request, and parties without holdings are missing.
+        self._items |= items
 
     def batch(self, parties: list[str], missing: str, *, fees: bool) -> pa.RecordBatch:
         """A row for each party, in order.

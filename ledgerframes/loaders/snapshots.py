@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
-from ledgerframes.errors import DecodeError, InputError, NotFoundError
+from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.registry import INSTRUMENT, Registry
 from ledgerframes.interfaces.rules import PartyId, distinct
@@ -255,12 +255,12 @@ def _instrument(load: TableLoad, registry: Registry, instrument_id: str) -> list
     if answer is None:
         return []
     members = load.origin.body(lambda: answer)
-    if bytes(members.get("id", b"null")) != msgspec.json.encode(instrument_id):
-        actual = bytes(members.get("id", b"null")).decode()[:80]
-        raise DecodeError(
-            f"{INSTRUMENT}: instrument {instrument_id!r} was requested, and the answer has the id {actual}",
-            endpoint=str(INSTRUMENT), table=INSTRUMENTS.name, column="instrument_id",
-        )  # fmt: skip
+    with reading(INSTRUMENT, table=INSTRUMENTS.name, column="instrument_id"):
+        actual = bytes(members.get("id", b"null"))
+        if actual != msgspec.json.encode(instrument_id):
+            raise ValueError(
+                f"instrument {instrument_id!r} was requested, and the answer has the id {actual.decode()[:80]}"
+            )
     return [Raw(answer.value)]
 
 

@@ -338,7 +338,7 @@ def test_a_broken_answer_is_an_error_of_the_package(page, error, reason):
 
 def test_a_contract_that_is_no_coin_is_an_error_among_coins():
     page = {"created_events": [created(1), created(2, "Splice.Round:OpenMiningRound")]}
-    wrong = pytest.raises(lf.errors.DecodeError, match="item 1 is a contract of 'OpenMiningRound'")
+    wrong = pytest.raises(lf.errors.DecodeError, match="item 1: a contract of 'OpenMiningRound', not a coin")
     with HostileServer(scan(lambda _: page)) as server, asking(server) as net, wrong:
         lf.load_coins(net, ["o"])
 

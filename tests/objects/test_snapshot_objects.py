@@ -235,7 +235,7 @@ def test_what_breaks_the_contract_is_an_error_of_the_package(options, reason):
 
 def test_a_filter_names_the_line_that_has_no_stakeholders():
     parts = [lines(created(1), {**created(2), "signatories": None})]
-    wrong = pytest.raises(lf.errors.DecodeError, match=r"ACS_compact_json_0.zstd, line 2: .*signatories")
+    wrong = pytest.raises(lf.errors.DecodeError, match=r"ACS_compact_json_0.zstd: line 2: .*signatories")
     with HostileServer(snapshot_scan(parts)) as server, asking(server) as net, wrong:
         by_objects(net, parties=["somebody::12"])
 

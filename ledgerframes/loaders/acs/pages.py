@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, InputError, NotFoundError, PagingError, RequestError
+from ledgerframes.errors import InputError, NotFoundError, PagingError, RequestError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.calls import check_text
 from ledgerframes.interfaces.history_pages import as_many_as_allowed
@@ -31,6 +30,7 @@ from ledgerframes.objects.sources import FileCache, ScanObjects, SnapshotObjects
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.tokens import Token, TokenChecks
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import LATEST, format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
@@ -166,11 +166,8 @@ class SnapshotReader:
         with reading(self.endpoint, table=self.table):
             page = reads(SnapshotPage)(body)
             place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
-        if place != self.place:
-            raise DecodeError(
-                f"{self.endpoint}: the answer belongs to the snapshot {_as_text(place)}, not {_as_text(self.place)}",
-                endpoint=self.endpoint, table=self.table,
-            )  # fmt: skip
+            if place != self.place:
+                raise ValueError(f"the answer belongs to the snapshot {_as_text(place)}, not {_as_text(self.place)}")
         return page
 
 
@@ -192,7 +189,7 @@ class _Seen(Struct):
         return parties is None or any(party in parties for party in (*self.signatories, *self.observers))
 
 
-_seen: Final = msgspec.json.Decoder(_Seen)
+_seen: Final = reads(_Seen)
 
 
 def contracts_of(
@@ -222,10 +219,8 @@ def contracts_of(
         with closing(object_lines(objects, snapshot.objects, lines=lines)) as batches:
             for place, first, batch in batches:
                 name = str(snapshot.objects[place].name)
-                try:
+                with reading(name, table=ACTIVE_CONTRACTS.name, item=f"from line {first} on, text is not UTF-8"):
                     check_text(b"".join(batch))
-                except UnicodeDecodeError as error:
-                    raise _broken(f"from line {first} on, text is not UTF-8: {error}", name, name) from error
                 contracts = dict(enumerate(batch, first))
                 if not everything:
                     seen = {number: _read(line, name, number) for number, line in contracts.items()}
@@ -236,10 +231,8 @@ def contracts_of(
 
 
 def _read(line: bytes, name: str, number: int) -> _Seen:
-    try:
-        return _seen.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _broken(f"line {number}: {error}", name, f"line {number}") from error
+    with reading(name, table=ACTIVE_CONTRACTS.name, item=f"line {number}"):
+        return _seen(line)
 
 
 def snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int | None]:
@@ -288,7 +281,3 @@ def _migrations_at(scan: Scan, micros: int) -> list[int]:
     """The migrations that have a snapshot at exactly an instant."""
     began = [first.migration_id for first in first_cursors(scan.update_pages) if first.micros <= micros]
     return [migration_id for migration_id in began if at_or_before(scan, migration_id, micros) == micros]
-
-
-def _broken(why: str, name: str, item: str) -> DecodeError:
-    return DecodeError(f"{name}, {why}", endpoint=name, table="active_contracts", item=item)
