@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -260,13 +259,15 @@ def load_ledger_history(
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
 
     most = None if limit is None else whole_number(limit, "limit", least=1)
-    make = partial(_Reader, whole_format(named, interfaces=views), first, stop, size, most)
-    read = read_one_participant(load, make)
-    transactions, events = read.tables()
-    if not read.full and read.reached < (stop or 0) - 1:
+    shown = whole_format(named, interfaces=views)
+    read = read_one_participant(load, partial(_parts, shown, first, stop, size, most))
+    after, reached = (read[-1].after, read[-1].reached) if read else (0, 0)
+    transactions = pa.Table.from_batches([part.transactions for part in read], schema=LEDGER_TRANSACTIONS.schema)
+    events = pa.Table.from_batches([part.events for part in read], schema=LEDGER_EVENTS.schema)
+    if len(transactions) != most and reached < (stop or 0) - 1:
         load.origin.complete = False
     frames = [
-        of_one.frame(rows, after_offset=read.after, offset=read.reached)
+        of_one.frame(rows, after_offset=after, offset=reached)
         for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
     ]
     return LedgerHistory(*frames)
@@ -275,122 +276,98 @@ def load_ledger_history(
 _placed_at: Final = reads(int, "offset")
 
 
-@dataclass
-class _Reader:
-    """The rows of one participant.
+class _Part(NamedTuple):
+    """The rows of a page, and between which offsets everything is read with it.
 
     Attributes:
-        after: the rows are those after this offset …
+        after: the rows so far are those after this offset …
         reached: … up to this one.
     """
 
-    shown: TransactionFormat
-    start: int | None
-    end: int | None
-    page_size: int | None
-    limit: int | None
-    after: int = 0
-    reached: int = 0
-    _rows: int = 0
-    _transactions: list[pa.RecordBatch] = field(default_factory=list)
-    _events: list[pa.RecordBatch] = field(default_factory=list)
+    after: int
+    reached: int
+    transactions: pa.RecordBatch
+    events: pa.RecordBatch
 
-    def tables(self) -> tuple[pa.Table, pa.Table]:
-        """The updates and events read so far."""
-        return (
-            pa.Table.from_batches(self._transactions, schema=LEDGER_TRANSACTIONS.schema),
-            pa.Table.from_batches(self._events, schema=LEDGER_EVENTS.schema),
+
+def _parts(
+    shown: TransactionFormat,
+    start: int | None,
+    end: int | None,
+    page_size: int | None,
+    limit: int | None,
+    ledger: Ledger,
+    newest: int,
+) -> Iterator[_Part]:
+    """Read from the first requested offset to the last existing one; the first part has no rows.
+
+    Raises:
+        InputError: the participant has not reached the first one, as after it was set up again.
+        PagingError: updates between two pages would be lost, or come twice.
+        PartialResultError: the participant has pruned the first updates asked for.
+    """
+    if start is not None and start > newest + 1:
+        raise InputError(f"start={start} is after the participant's newest offset {newest}: give {newest + 1} or less")
+    last = newest if end is None else min(newest, end - 1)
+    after = reached = 0 if start is None else start - 1
+    bounded, nothing = (start, end, limit) != (None, None, None), read_ledger_items([], _ENDPOINT)
+    rows, first, begin = 0, True, -1
+
+    def ask(token: str | None) -> LedgerUpdatesPage:
+        return ledger.updates_page(
+            transaction_format=shown, begin_exclusive=begin, end_inclusive=last, page_size=page_size, page_token=token
         )
 
-    def all_pages(self, ledger: Ledger, newest: int) -> None:
-        """Read from the first requested offset to the last existing one.
-
-        Raises:
-            InputError: the participant has not reached the first one, as after it was set up again.
-        """
-        if self.start is not None and self.start > newest + 1:
-            raise InputError(
-                f"start={self.start} is after the participant's newest offset {newest}: give {newest + 1} or less"
-            )
-        last = newest if self.end is None else min(newest, self.end - 1)
-        self.after = self.reached = 0 if self.start is None else self.start - 1
-        begin = self.after
-        while begin < last and not self.full:
-            self._pages(ledger, begin, last)
-            if self.reached == begin:
-                break
-            # A last page that ends before the range leaves the rest to be requested again.
-            begin = self.reached
-        if not self.full:
-            self.reached = max(self.reached, last)
-
-    @property
-    def full(self) -> bool:
-        """Whether the limit is reached."""
-        return self.limit is not None and self._rows >= self.limit
-
-    def _pages(self, ledger: Ledger, begin: int, last: int) -> None:
-        """Read pages until one has no token."""
-        bounded = (self.start, self.end, self.limit) != (None, None, None)
+    yield _Part(after, reached, *nothing)
+    # A last page that ends before the range leaves the rest to be requested again.
+    while begin < reached < last:
+        begin = reached
         pages = ledger_pages(
-            lambda token: ledger.updates_page(
-                transaction_format=self.shown, begin_exclusive=begin, end_inclusive=last,
-                page_size=self.page_size, page_token=token,
-            ),
+            ask,
             _ENDPOINT,
             items=lambda page: len(page.committed),
             too_long=None if bounded else f"give start=, end= or limit=; offsets go up to {last:,}",
-            pruned=partial(pruned_up_to, _ENDPOINT, "start", self.start),
-        )  # fmt: skip
-        for position, page in enumerate(pages):
-            self._check_bounds(page, last, first=begin == self.after and position == 0)
-            self._take(page)
-            if self.full:
+            pruned=partial(pruned_up_to, _ENDPOINT, "start", start),
+        )
+        for page in pages:
+            low = page.lowest_offset_exclusive
+            if first and start is None:
+                # Participants that have pruned their history begin later.
+                after = reached = low
+            elif first and low > reached:
+                raise pruned_up_to(_ENDPOINT, "start", start, low)
+            _check(page, reached, last)
+            updates = page.committed[: None if limit is None else limit - rows]
+            rows, first = rows + len(updates), False
+            reached = _offset_of(updates[-1], 0) if rows == limit else page.highest_offset_inclusive
+            yield _Part(after, reached, *(read_ledger_items(updates, _ENDPOINT) if updates else nothing))
+            if rows == limit:
                 return
+    yield _Part(after, max(reached, last), *nothing)
 
-    def _check_bounds(self, page: LedgerUpdatesPage, last: int, *, first: bool) -> None:
-        """Refuse a page that does not continue the one before.
 
-        Raises:
-            PagingError: updates between the two would be lost, or come twice.
-            PartialResultError: the participant has pruned the first updates asked for.
-        """
-        low, high = page.lowest_offset_exclusive, page.highest_offset_inclusive
-        if first and self.start is None:
-            # Participants that have pruned their history begin later.
-            self.after = self.reached = low
-        elif first and low > self.reached:
-            raise pruned_up_to(_ENDPOINT, "start", self.start, low)
-        if low > self.reached:
+def _check(page: LedgerUpdatesPage, reached: int, last: int) -> None:
+    """Refuse a page that does not continue the one before.
+
+    Raises:
+        PagingError: updates between the two would be lost, or come twice.
+    """
+    low, high = page.lowest_offset_exclusive, page.highest_offset_inclusive
+    if low > reached:
+        raise PagingError(
+            f"{_ENDPOINT}: the page begins after offset {low}, and the one before ended at {reached}:"
+            " the updates between them are missing"
+        )
+    if high < reached or high > last:
+        raise PagingError(f"{_ENDPOINT}: the page ends at offset {high}, which is not between {reached} and {last}")
+    for position, raw in enumerate(page.committed):
+        place = _offset_of(raw, position)
+        if not reached < place <= high:
             raise PagingError(
-                f"{_ENDPOINT}: the page begins after offset {low}, and the one before ended at {self.reached}:"
-                " the updates between them are missing"
+                f"{_ENDPOINT}: item {position} has offset {place}, which is not after {reached} and up to {high}:"
+                " rows would come twice or be lost"
             )
-        if high < self.reached or high > last:
-            raise PagingError(
-                f"{_ENDPOINT}: the page ends at offset {high}, which is not between {self.reached} and {last}"
-            )
-
-    def _take(self, page: LedgerUpdatesPage) -> None:
-        """Keep the page's updates, up to the limit."""
-        updates = page.committed
-        reached = self.reached
-        for position, raw in enumerate(updates):
-            place = _offset_of(raw, position)
-            if not reached < place <= page.highest_offset_inclusive:
-                raise PagingError(
-                    f"{_ENDPOINT}: item {position} has offset {place}, which is not after {reached} and up to"
-                    f" {page.highest_offset_inclusive}: rows would come twice or be lost"
-                )
-            reached = place
-        if self.limit is not None and len(updates) > self.limit - self._rows:
-            del updates[self.limit - self._rows :]
-        if updates:
-            transactions, events = read_ledger_items(updates, _ENDPOINT)
-            self._transactions.append(transactions)
-            self._events.append(events)
-            self._rows += len(updates)
-        self.reached = _offset_of(updates[-1], 0) if self.full else page.highest_offset_inclusive
+        reached = place
 
 
 def _offset_of(raw: bytes, position: int) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +16,7 @@ from ledgerframes.errors import InputError, PagingError
 from ledgerframes.interfaces.answers import members_of, reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
-from ledgerframes.interfaces.ledger_pages import CONTRACTS_PAGE, LedgerContract, LedgerContractsPage
+from ledgerframes.interfaces.ledger_pages import CONTRACTS_PAGE, LedgerContract
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
 from ledgerframes.loaders.one_participant import (
@@ -88,61 +87,49 @@ def load_ledger_contracts(
     named, views = parties_and_views(parties, interfaces)
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
     at = offset(load.net, at, "at", least=0)
-    make = partial(_Reader, whole_format(named, interfaces=views).event_format, at, size, load.limit)
-    reader = read_one_participant(load, make)
-    table = pa.Table.from_batches(reader.batches, schema=LEDGER_CONTRACTS.schema)
-    return load.frame(table, offset=reader.offset)
+    shown = whole_format(named, interfaces=views).event_format
+    read = read_one_participant(load, partial(_pages, shown, at, size, load.limit))
+    table = pa.Table.from_batches([batch for _, batch in read], schema=LEDGER_CONTRACTS.schema)
+    return load.frame(table, offset=read[-1][0] if read else 0)
 
 
-@dataclass
-class _Reader:
-    """The rows of one participant; `offset` is the snapshot's."""
+def _pages(
+    shown: EventFormat, at: int | None, page_size: int | None, limit: int | None, ledger: Ledger, newest: int
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The contracts of a snapshot with its offset, a page at a time, after an empty page.
 
-    shown: EventFormat
-    at: int | None
-    page_size: int | None
-    limit: int | None
-    offset: int = 0
-    rows: int = 0
-    batches: list[pa.RecordBatch] = field(default_factory=list)
-    _seen: set[tuple[str, str, str | None, int | None]] = field(default_factory=set)
-
-    def all_pages(self, ledger: Ledger, newest: int) -> None:
-        """Read every page of the snapshot.
-
-        Raises:
-            InputError: the participant has not reached the offset.
-        """
-        if self.at is not None and self.at > newest:
-            raise InputError(f"at={self.at} is after the participant's newest offset {newest}: give {newest} or less")
-        self.offset = newest if self.at is None else self.at
-        pages = ledger_pages(
-            lambda token: ledger.active_contracts_page(
-                event_format=self.shown, at_offset=self.offset, page_size=self.page_size, page_token=token
-            ),
-            _ENDPOINT,
-            items=lambda page: len(page.contracts),
-            too_long=None if self.limit else "give limit= with as many rows as memory holds, or fewer parties",
-            pruned=partial(pruned_up_to, _ENDPOINT, "at", self.at),
-        )
-        for page in pages:
-            self._take(page)
-            if self.limit is not None and self.rows >= self.limit:
-                return
-
-    def _take(self, page: LedgerContractsPage) -> None:
-        if page.active_at_offset != self.offset:
+    Raises:
+        InputError: the participant has not reached the offset.
+    """
+    if at is not None and at > newest:
+        raise InputError(f"at={at} is after the participant's newest offset {newest}: give {newest} or less")
+    place, rows = newest if at is None else at, 0
+    yield place, _read_contracts(())
+    pages = ledger_pages(
+        lambda token: ledger.active_contracts_page(
+            event_format=shown, at_offset=place, page_size=page_size, page_token=token
+        ),
+        _ENDPOINT,
+        items=lambda page: len(page.contracts),
+        too_long=None if limit else "give limit= with as many rows as memory holds, or fewer parties",
+        pruned=partial(pruned_up_to, _ENDPOINT, "at", at),
+    )
+    seen: set[tuple[Any, ...]] = set()
+    for page in pages:
+        if page.active_at_offset != place:
             raise PagingError(
-                f"{_ENDPOINT}: the page belongs to the snapshot at offset {page.active_at_offset}, not {self.offset}:"
+                f"{_ENDPOINT}: the page belongs to the snapshot at offset {page.active_at_offset}, not {place}:"
                 " contracts would be lost or come twice"
             )
         batch = _read_contracts(page.contracts)
         for name in zip(*(batch.column(key).to_pylist() for key in LEDGER_CONTRACTS.key), strict=True):
-            if name in self._seen:
+            if name in seen:
                 raise PagingError(f"{_ENDPOINT}: contract {name[0]} comes twice as {name[1]} on {name[2]}")
-            self._seen.add(name)
-        self.rows += batch.num_rows
-        self.batches.append(batch)
+            seen.add(name)
+        yield place, batch
+        rows += batch.num_rows
+        if limit is not None and rows >= limit:
+            return
 
 
 def _read_contracts(contracts: Iterable[LedgerContract]) -> pa.RecordBatch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.config.settings import source_of
@@ -28,37 +28,28 @@ _FREE_PAGES: Final = 100
 #: The code of a participant's error for what lies before the offset up to which it has pruned.
 _PRUNED: Final = "PARTICIPANT_PRUNED_DATA_ACCESSED"
 
+T = TypeVar("T")
 Page = TypeVar("Page", LedgerUpdatesPage, LedgerContractsPage)
 
 
-class Reader(Protocol):
-    """Keeps what it reads from one participant."""
-
-    def all_pages(self, ledger: Ledger, newest: int) -> None:
-        """Read everything with an interface that asks one participant only, whose newest offset is given."""
-
-
-R = TypeVar("R", bound=Reader)
-
-
-def read_one_participant(load: TableLoad, make: Callable[[], R]) -> R:
+def read_one_participant(load: TableLoad, pages: Callable[[Ledger, int], Iterator[T]]) -> list[T]:
     """Read with one participant from beginning to end: its offsets and page tokens mean nothing to the others.
 
-    If that participant fails on the way, another one is read by a reader of its own.
+    If that participant fails on the way, another one is read from the beginning.
 
     Args:
         load: the load; its origin records which participant answered.
-        make: makes a reader.
+        pages: reads with an interface that asks one participant only, whose newest offset is given.
 
     Returns:
-        The last reader, which has everything, or what came before the error that the caller allows.
+        What the last participant's pages gave: everything, or what came before the error that the caller allows.
 
     Raises:
         InputError: no participant serves the route.
         RequestError: no participant gave everything, or one refused the request.
         PagingError: the pages of a participant contradict each other.
     """
-    ledger, origin, reader = load.net.ledger, load.origin, make()
+    ledger, origin, read = load.net.ledger, load.origin, list[T]()
     failed: set[str] = set()
     server = ""  # the transport chooses the first one
     with load.asking():
@@ -70,7 +61,8 @@ def read_one_participant(load: TableLoad, make: Callable[[], R]) -> R:
                 with reading(LEDGER_END):
                     newest = reads(LedgerEnd)(answer.value).offset or 0
                 origin.servers[source_of(server)] = None
-                reader.all_pages(ledger.on(server), newest)
+                for page in pages(ledger.on(server), newest):
+                    read.append(page)
                 break
             except RequestError as error:
                 failed.add(server)
@@ -79,8 +71,9 @@ def read_one_participant(load: TableLoad, make: Callable[[], R]) -> R:
                     raise
                 _log.warning("another participant is read from the beginning: %s", error)
                 origin.servers.clear()
-                server, reader = others[0], make()
-    return reader
+                read.clear()
+                server = others[0]
+    return read
 
 
 def ledger_pages(
