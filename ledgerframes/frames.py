@@ -34,7 +34,7 @@ _UNITS: Final = pa.scalar(Decimal(2**53), pa.decimal128(38, 0))
 _POWERS: Final = 22
 #: What provenance states of a range as a whole, and a selection of its rows does not show.
 _OF_A_RANGE: Final = frozenset(
-    ("range", "end", "cursor", "complete", "from_beginning", "counted_from", "known_to", "settled")
+    ("range", "end", "limit", "cursor", "complete", "from_beginning", "counted_from", "known_to", "settled")
 )
 
 

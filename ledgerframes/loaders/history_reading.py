@@ -373,12 +373,15 @@ class _Load:
         last = self._last or self._newest
         why = "where limit= ends it" if at_limit else self._last_there
         end = "" if last is None else f"{format_timestamp(last.micros)} ({why})"
+        if at_limit:  # what was asked for beyond is not there
+            window = replace(window, end=None, until=None)
         words = window.in_words("" if beginning is None else str(beginning), end)
+        bounds = window.bounds() | ({"limit": reader.limit} if at_limit else {})
         return provenance(
             sources=tuple(self._servers), range=words, cursor=self._last,
             complete=self.complete and not early, from_beginning=begun,
             begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
-            ends_early=early, bounds=window.bounds(), decimals=self._request.decimals or "float",
+            ends_early=early, bounds=bounds, decimals=self._request.decimals or "float",
             counted_from=self._request.counted_from,
         )  # fmt: skip
 

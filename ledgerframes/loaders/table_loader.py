@@ -63,7 +63,7 @@ def provenance(
         ends_early: no server has passed the `end` asked for, so what is missing may still come; `known_to` is then
             the last cursor.
         counted_from: the instant that the caller's `last` counts back from.
-        bounds: where the range begins and ends, as in `Window.bounds`.
+        bounds: where the range begins and ends, as in `Window.bounds`, or the `limit` that ends it.
         decimals: how the caller wants amounts to be held; tables computed from the frame follow it.
     """
     place = None if cursor is None else [cursor.migration_id, format_timestamp(cursor.micros)]

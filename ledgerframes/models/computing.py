@@ -19,7 +19,7 @@ from ledgerframes.models.engine import Engine, below, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
 from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.tables.history import EVENTS
+from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.table import Table
 
 T = TypeVar("T")
@@ -122,7 +122,7 @@ def _shaped(
     rows: pa.Table, own_attrs: Mapping[str, Any], table: Table, inputs: Inputs, *, as_: As, decimals: Decimals | None
 ) -> Any:
     """Rows in the declared columns and the caller's form, with the provenance of the history and further facts."""
-    attrs, schema = inputs.attrs | {"table": table.name, **own_attrs}, table.schema
+    attrs, schema = inputs.attrs | {"table": table.name, "rows": len(rows), **own_attrs}, table.schema
     declared = pa.table([rows[name].cast(schema.field(name).type) for name in schema.names], schema=schema)
     return shape(declared, table, as_=as_, decimals=decimals, attrs=attrs)
 
@@ -198,13 +198,14 @@ def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
 
 
 def _check_once(engine: Engine, inputs: Inputs, table: Table) -> None:
-    """Refuse events that occur twice, as those of ranges that overlap do once they are joined."""
-    read = EVENTS.name in {lower for step in steps(table.name, inputs.gives) for lower in below(step)}
-    if read and (twice := engine.rows("repeated_events").to_pylist()):
-        raise InputError(
-            f"events has the update {twice[0]['update_id']} twice, and figures would count it twice; keep each once,"
-            f" for example with events.drop_duplicates({list(EVENTS.key)})"
-        )
+    """Refuse events and reassignments that occur twice, as those of ranges that overlap do once they are joined."""
+    read = {lower for step in steps(table.name, inputs.gives) for lower in below(step)}
+    for one, repeated in ((EVENTS, "repeated_events"), (REASSIGNMENTS, "repeated_reassignments")):
+        if {one.name} & read & {*inputs.gives} and (twice := engine.rows(repeated).to_pylist()):
+            raise InputError(
+                f"{one.name} has the update {twice[0]['update_id']} twice, and figures would count it twice; keep each"
+                f" once, for example with {one.name}.drop_duplicates({list(one.key)})"
+            )
 
 
 #: Reads of contracts that may have begun before the events and matter to them.

@@ -146,9 +146,9 @@ def check_reached(inputs: Inputs, at: Cursor | int) -> None:
 
 
 def _stop(inputs: Inputs) -> Cursor | int | None:
-    """Where a range that was asked for ends, exclusive, or what a store covers; None if neither says."""
+    """Where a range that was asked for or a limit ends, exclusive, or what a store covers; None if neither says."""
     if inputs.store is None:
-        return stop_of(inputs.attrs) if "end" in inputs.attrs else None
+        return stop_of(inputs.attrs) if {"end", "limit"} & {*inputs.attrs} else None
     covered = inputs.store.coverage()
     # A migration that is covered to its end has no last time.
     times = covered["up_to"].astype("int64").where(~covered["to_end"], LATEST - 1)

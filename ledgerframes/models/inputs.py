@@ -113,11 +113,9 @@ def inputs_of(
         gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
     proof = _proof(events, EVENTS)
     attrs = proof_of(proof)
-    if only := attrs.get("only"):
-        filters = ", ".join(f"{key}={shown(value)}" for key, value in only.items())
-        raise PartialResultError(
-            f"events holds only those of {filters}, and a computed table needs all of a range; load them without that"
-        )
+    _check_all(attrs, EVENTS)
+    legs = events.reassignments if isinstance(events, History) and reassignments is None else reassignments
+    _check_all(attrs_of(legs), REASSIGNMENTS)
     for name in ("updates", "reassignments") if isinstance(events, History) else ():
         if (other := getattr(events, name)) is not None:
             check_same_end(proof, other, name)
@@ -126,6 +124,20 @@ def inputs_of(
         gives[table.name] = _empty(table)
     gives["opening"] = _opening(opened)
     return Inputs(gives, attrs, proof, _store(events), opened, opening, opened_by=opened_by)
+
+
+def _check_all(attrs: Mapping[str, Any], table: Table) -> None:
+    """Refuse rows that were chosen when they were loaded: what belongs to them may be among the others.
+
+    Raises:
+        PartialResultError: they were.
+    """
+    if only := attrs.get("only"):
+        filters = ", ".join(f"{key}={shown(value)}" for key, value in only.items())
+        raise PartialResultError(
+            f"{table.name} holds only those of {filters}, and a computed table needs all of a range; load them without"
+            " that"
+        )
 
 
 def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
@@ -153,9 +165,13 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
 
     Raises:
         InputError: the path does not exist.
+        PartialResultError: they are legs of reassignments that were chosen when they were loaded.
     """
     proof = _proof(rows, table)
-    return Inputs({table.name: _reader(rows, table)}, proof_of(proof), proof, _store(rows))
+    attrs = proof_of(proof)
+    if table is REASSIGNMENTS:
+        _check_all(attrs, table)
+    return Inputs({table.name: _reader(rows, table)}, attrs, proof, _store(rows))
 
 
 def is_store(data: Any) -> bool:

@@ -61,7 +61,7 @@ def _with_verdicts(inputs: Inputs, arguments: Mapping[str, Any]) -> Inputs:
 
 def _verdict_days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of days, and where the verdicts begin and end; up to the newest they are as new as the events."""
-    begin, newest = begin_of(inputs.verdict_attrs), inputs.verdict_attrs.get("end") is None
+    begin, newest = begin_of(inputs.verdict_attrs), not {"end", "limit"} & {*inputs.verdict_attrs}
     low = {"verdicts_low": None if begin is None else begin[1]}
     return _days(inputs, arguments) | low | {"verdicts_high": None if newest else _stop(inputs.verdict_attrs)}
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ledgerframes.arguments import whole_number
 from ledgerframes.errors import InputError
+from ledgerframes.frames import proof_of
 from ledgerframes.models.coin_flows import mint_burn
 from ledgerframes.models.coin_stocks import supply_per_round
 from ledgerframes.models.rounds_and_rewards import reward_flows
@@ -103,7 +104,9 @@ def _flows_of(x: Any) -> Any:
     begun, ended = coupons[coupons["created_at"].notna()], coupons[coupons["ended_at"].notna()]
     created = begun.assign(record_time=begun["created_at"], event="created")
     ended = ended.assign(record_time=ended["ended_at"], event=ended["outcome"])
-    return pd.concat([created, ended]).assign(party=lambda rows: rows["beneficiary"], coupons=1)
+    flows = pd.concat([created, ended]).assign(party=lambda rows: rows["beneficiary"], coupons=1)
+    flows.attrs = proof_of(x)  # of all coupons, however many events they have
+    return flows
 
 
 def _open(frame: pd.DataFrame, happened: Any) -> list[str]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ledgerframes.errors import InputError
+from ledgerframes.frames import proof_of
 from ledgerframes.loaders.history import History
 from ledgerframes.number_format import plural
 from ledgerframes.plot.contents import Content, EventLine, Floats, Micros, Nothing, Panels, Stack, Steps
@@ -133,8 +134,9 @@ def texts(frame: pd.DataFrame, name: str, *, absent: str = "unknown") -> pd.Seri
 
 
 def begins(frame: pd.DataFrame) -> bool:
-    """Whether the frame is known to begin with the ledger."""
-    return frame.attrs.get("from_beginning") is True
+    """Whether the frame is known to begin with the ledger, as a selection of its rows is not."""
+    attrs = proof_of(frame)
+    return attrs.get("from_beginning") is True and "only" not in attrs
 
 
 def with_events(content: Content, events: Any) -> Content:

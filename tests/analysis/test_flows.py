@@ -107,8 +107,29 @@ def test_a_leg_that_the_range_must_hold_is_missing_inside_of_it(normal):
 
 
 def test_a_key_that_occurs_twice_loses_nothing(normal):
-    twice = pd.concat([normal.history.reassignments] * 2, ignore_index=True)
-    assert len(lf.reassignment_flows(twice)) == 2 * len(lf.reassignment_flows(normal.history.reassignments))
+    legs = normal.history.reassignments
+    twice = pd.concat([legs, legs.assign(update_id=legs.update_id + "2")], ignore_index=True)
+    assert len(lf.reassignment_flows(twice)) == 2 * len(lf.reassignment_flows(legs))
+
+
+@pytest.mark.parametrize("table", [lf.reassignment_flows, lf.reassignment_anomalies, lf.flow_matrix])
+def test_legs_of_ranges_that_overlap_are_refused_until_each_is_there_once(normal, table):
+    legs = normal.history.reassignments
+    joined = pd.concat([legs.head(20), legs.iloc[10:]], ignore_index=True)
+
+    with pytest.raises(lf.errors.InputError, match=r"twice.*reassignments\.drop_duplicates\(\['update_id'\]\)"):
+        table(joined)
+    assert len(table(joined.drop_duplicates(["update_id"]))) == len(table(legs.iloc[:]))
+
+
+@pytest.mark.parametrize("table", [lf.reassignment_flows, lf.reassignment_anomalies, lf.flow_matrix])
+def test_legs_that_a_condition_chose_are_refused(table, tmp_path):
+    lake = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(updates=60) as net:
+        lake.sync(net, progress=False)
+
+    with pytest.raises(lf.errors.PartialResultError, match="reassignments holds only those of where="):
+        table(lake.load("reassignments", where={"kind": "assignment"}))
 
 
 @pytest.mark.parametrize("rows", [0, 1])

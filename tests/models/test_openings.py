@@ -231,6 +231,12 @@ def test_nothing_is_computed_for_a_time_after_a_range_or_a_lake(net, tmp_path, t
     for later in (end + MINUTE, (99, end)):
         with pytest.raises(lf.errors.PartialResultError, match=r"reach up to .*at="):
             table(part, at=later)
+    for more in ({}, {"end": end}):
+        cut = lf.load_history(net, start="begin", limit=200, progress=False, **more)
+        assert cut.events.attrs["range"].endswith("(where limit= ends it)")
+        assert len(table(cut, at=cut.updates.record_time.max())) > 0
+        with pytest.raises(lf.errors.PartialResultError, match=r"reach up to .*at="):
+            table(cut, at=end)
     store = lf.open_store(tmp_path / "lake")
     store.sync(net, end=end, progress=False)
     of_store = lf.types.History(*(store.load(name, end=end - MINUTE) for name in part._fields))
@@ -260,6 +266,8 @@ def test_contracts_of_a_time_after_the_newest_update_are_no_opening_for_what_cam
     start = lf.load_updates(net, limit=300, progress=False).record_time.max()
     rest = lf.load_history(net, start=start, progress=False)
     early = lf.load_history(net, start="begin", limit=100, progress=False)
+    for frame in early:
+        del frame.attrs["limit"]  # as if nothing newer had been there
     opening = lf.active_contracts(early, at=start - US)
     with pytest.raises(lf.errors.InputError, match="opening= is of"):
         lf.active_contracts(rest, opening=opening)

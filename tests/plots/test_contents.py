@@ -66,6 +66,18 @@ def test_open_coupons_are_counted_where_all_were_seen():
     assert "100 coupons open" in content("rewards", more).subtitle
 
 
+def test_a_selection_of_rows_is_not_drawn_as_if_it_began_with_the_ledger(history):
+    flows, coupons = lf.reward_flows(history), lf.rewards(history)
+    for rows in (flows, coupons):
+        assert "coupons open" in content("rewards", rows).subtitle
+    cut = history.updates.record_time.iloc[len(history.updates) // 2]
+    for rows in (flows[flows.event != "expired"], flows[flows.record_time >= cut], coupons[coupons.created_at >= cut]):
+        assert "open" not in content("rewards", rows).subtitle
+    begun = history.updates  # from 9 to 10 o'clock and a minute
+    for rows, named in ((begun, "the last bar is"), (begun.iloc[1:], "the first and the last bar are")):
+        assert content("updates", rows, every="2h").subtitle.endswith(f"{named} incomplete")
+
+
 def test_coupons_are_drawn_as_what_happened_to_them_in_the_range(ledger, history):
     flows, coupons = content("rewards", lf.reward_flows(history)), content("rewards", lf.rewards(history))
     assert sums(coupons)["claimed"] == pytest.approx(sums(flows)["claimed"])
