@@ -106,7 +106,7 @@ class HistoryRequest:
         end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is
             False, and `attrs["known_to"]` is the last place read.
         last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
-        limit: load at most this many updates, or verdicts.
+        limit: load at most this many updates, or verdicts. If it ends the result, `attrs["limit"]` says so.
         columns: the columns to keep, in this order; all by default. Where several tables are loaded, by table
             name.
         page_size: items per request; reduced if a server allows fewer.
