@@ -232,6 +232,8 @@ def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
     with pytest.warns(lf.errors.IncompleteFiguresWarning):
         words = words_of("summary", data=part)
     assert "coupons began before what is known and ended in it" in words
+    for things in ("coupons", "coins"):
+        assert re.search(rf"{things} worth [^;]+ are open, not counting those that began before what is known", words)
     before = (lf.reassignment_flows(part.reassignments).edge == "start").sum()
     assert before
     assert f"{before:,} reassignments may have begun before what is known" in words
@@ -484,7 +486,9 @@ def test_coins_of_before_are_counted_once_and_none_is_worth_nothing_for_being_un
     }
 
     words = f"{rows} coins began before what is known and ended in it; the worth of 3 of them is not known{rest}"
-    assert words in "".join(edges(SimpleNamespace(table={"supply": counted}.get, edged_from=""), "supply", "coins"))
+    assert words in "".join(
+        edges(SimpleNamespace(table={"supply": counted}.get, edged_from="", opening=None), "supply", "coins")
+    )
 
 
 def test_a_part_of_a_lake_that_begins_late_says_what_its_edges_are_of(tmp_path):

@@ -110,6 +110,8 @@ def edges(report_data: ReportData, name: str, things: str) -> list[str]:
         return []
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
     words = f"At the end, {still['rows']:,} {things} worth {amount_text(float(still['coin']))} CC are open"
+    if report_data.opening is None and rows.attrs.get("from_beginning", False) is False:
+        words += ", not counting those that began before what is known"
     words += f"; the worth of {still['not_known']:,} of them is not known yet." if still["not_known"] else "."
     lost = f"{report_data.edged_from}{before['rows']:,} {things} began before what is known and ended in it; the worth"
     lost += f" of {before['not_known']:,} of them is not known"
