@@ -183,29 +183,42 @@ def test_a_subscription_that_is_no_name_burns_only_fees():
 EXPIRED = {"owner": "alice", "round": {"number": "9"}, "changeToInitialAmountAsOfRoundZero": "-100.0"}
 
 
-@pytest.mark.parametrize(
-    "choice", ["Amulet_Expire", "Amulet_ExpireV2", "LockedAmulet_ExpireAmulet", "LockedAmulet_ExpireAmuletV2"]
-)
+EXPIRIES = {
+    "Amulet_Expire": (AMULET, coin("alice", "100.0")), "Amulet_ExpireV2": (AMULET, coin("alice", "100.0")),
+    "LockedAmulet_ExpireAmulet": (LOCKED, locked("alice", "100.0")),
+    "LockedAmulet_ExpireAmuletV2": (LOCKED, locked("alice", "100.0")),
+}  # fmt: skip
+
+
+def expiries(*before, stated, **options):
+    """A row for each choice that expires a coin."""
+    ends = [
+        update(choice, 5, archive(template, choice, choice, {}, stated)) for choice, (template, _) in EXPIRIES.items()
+    ]
+    found = lf.mint_burn(frame_of([*before, *ends]), **options)
+    rows = found[found.update_id != "begun"].to_dict("records")
+    assert {row["update_id"] for row in rows} == {*EXPIRIES}
+    return rows
+
+
 @incomplete
-def test_an_expired_coin_is_burned(choice):
-    template = LOCKED if choice.startswith("Locked") else AMULET
-    arguments = locked("alice", "100.0") if template == LOCKED else coin("alice", "100.0")
-    expired = archive(template, "in", choice, {}, {"expireSum": EXPIRED})
-    begun = update("begun", 0, create(template, "in", arguments))
+def test_an_expired_coin_is_burned():
+    begun = update("begun", 0, *(create(template, name, terms) for name, (template, terms) in EXPIRIES.items()))
 
-    row = flow(expired, before=[begun])
-    assert (nonzero(row), row["round"]) == ({"burned_expiry": 100}, 9)
-    assert (row["net_change"], row["unexplained"]) == (-100, 0)
+    rows = expiries(begun, stated={"expireSum": EXPIRED})
+    for row in rows:
+        assert (nonzero(row), row["round"]) == ({"burned_expiry": 100}, 9)
+        assert (row["net_change"], row["unexplained"]) == (-100, 0)
 
-    other = archive(template, "in", choice, {}, {"expireSum": {"owner": "alice"}, "meta": {}})
-    assert pd.isna(flow(other, before=[begun])["round"])  # one that states none
+    others = expiries(begun, stated={"expireSum": {"owner": "alice"}, "meta": {}})
+    assert all(pd.isna(row["round"]) for row in others)  # one that states none
 
-    of_opening = flow(expired, before=[], opening=opening_of([("in", template, arguments)]))
-    assert of_opening == row
+    opening = opening_of([(name, *coin_of) for name, coin_of in EXPIRIES.items()])
+    assert expiries(stated={"expireSum": EXPIRED}, opening=opening) == rows
 
-    unknown = flow(expired, before=[])
-    assert nonzero(unknown) == {"burned_expiry": None}
-    assert (unknown["net_change"], unknown["unexplained"], unknown["inputs_from"]) == (None, None, "unknown")
+    for row in expiries(stated={"expireSum": EXPIRED}):
+        assert nonzero(row) == {"burned_expiry": None}
+        assert (row["net_change"], row["unexplained"], row["inputs_from"]) == (None, None, "unknown")
 
 
 @pytest.mark.parametrize(

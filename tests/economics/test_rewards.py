@@ -79,54 +79,55 @@ def test_every_kind_is_worth_its_weight_times_what_its_round_issues():
     assert pd.isna(rows["fund"]["round"])
 
 
-def paid(*nodes, second=10, choice="AmuletRules_Transfer", **values):
-    return update("paid", second, exercise(RULES, "rules", choice, transfer("carol", [], []), result(**values), *nodes))
+def paid(*nodes, name="paid", **values):
+    terms = transfer("carol", [], [])
+    return update(name, 10, exercise(RULES, "rules", "AmuletRules_Transfer", terms, result(**values), *nodes))
 
 
+#: The coupon, its template, the choice that ends it, and what became of it; what is claimed lies below a payment.
 ENDS = {
-    "a transfer archives it": ("featured", archive(APP, "featured"), "paid", "claimed"),
-    "its beneficiary archives it": ("sv", archive(SV, "sv", "SvRewardCoupon_ArchiveAsBeneficiary"), "paid", "claimed"),
-    "a validator archives it": (
-        "validator", archive(VALIDATOR, "validator", "ValidatorRewardCoupon_ArchiveAsValidator"), "paid", "claimed",
-    ),
-    "an app's expires": ("plain", archive(APP, "plain", "AppRewardCoupon_DsoExpire"), "root", "expired"),
-    "a record's expires": ("alive", archive(LIVENESS, "alive", f"{RECORD}_DsoExpire"), "root", "expired"),
-    "the fund's expires": ("fund", archive(FUND, "fund", "DevelopmentFundCoupon_DsoExpire"), "root", "expired"),
-    "an activity's expires": ("activity", archive(ACTIVITY, "activity", f"{OTHER}_DsoExpire"), "root", "expired"),
-    "the fund withdraws it": ("fund", archive(FUND, "fund", "DevelopmentFundCoupon_Withdraw"), "root", "withdrawn"),
-    "its beneficiary rejects it": ("fund", archive(FUND, "fund", "DevelopmentFundCoupon_Reject"), "root", "withdrawn"),
-}  # fmt: skip
+    "a transfer archives it": ("featured", APP, "Archive", "claimed"),
+    "its beneficiary archives it": ("sv", SV, "SvRewardCoupon_ArchiveAsBeneficiary", "claimed"),
+    "a validator archives it": ("validator", VALIDATOR, "ValidatorRewardCoupon_ArchiveAsValidator", "claimed"),
+    "an app's expires": ("plain", APP, "AppRewardCoupon_DsoExpire", "expired"),
+    "a record's expires": ("alive", LIVENESS, f"{RECORD}_DsoExpire", "expired"),
+    "the fund's expires": ("fund", FUND, "DevelopmentFundCoupon_DsoExpire", "expired"),
+    "an activity's expires": ("activity", ACTIVITY, f"{OTHER}_DsoExpire", "expired"),
+    "the fund withdraws it": ("fund", FUND, "DevelopmentFundCoupon_Withdraw", "withdrawn"),
+    "its beneficiary rejects it": ("fund", FUND, "DevelopmentFundCoupon_Reject", "withdrawn"),
+}
 
 
-@pytest.mark.parametrize("case", ENDS)
-def test_a_coupon_ends(case):
-    name, end, where, outcome = ENDS[case]
-    ending = paid(end) if where == "paid" else update("paid", 10, end)
+def test_a_coupon_ends():
+    made, ends = [], []
+    for case, (name, template, choice, outcome) in ENDS.items():
+        made.append(create(template, case, COUPONS[name][1]))
+        end = archive(template, case, choice)
+        ends.append(paid(end, name=case) if outcome == "claimed" else update(case, 10, end))
 
-    rewards = lf.rewards(frame_of([MADE, ISSUED, ending]))
+    rewards = lf.rewards(frame_of([update("cases", 0, *made), MADE, ISSUED, *ends]))
 
     rows = rows_of(rewards)
-    assert rows[name]["outcome"] == outcome
-    assert rows[name]["ended_at"] == pd.Timestamp("2026-01-01 12:00:10", tz="UTC")
-    assert set(rewards.outcome) == {"open", outcome}
+    assert {case: rows[case]["outcome"] for case in ENDS} == {case: outcome for case, (*_, outcome) in ENDS.items()}
+    assert {rows[case]["ended_at"] for case in ENDS} == {pd.Timestamp("2026-01-01 12:00:10", tz="UTC")}
+    assert {row["outcome"] for name, row in rows.items() if name not in ENDS} == {"open"}
     assert rewards.attrs["not_understood"] == {}
 
 
-@pytest.mark.parametrize(
-    "end",
-    [archive(APP, "plain"), exercise("Other:Rules", "x", "Sweep", {}, {}, archive(APP, "plain")),
-     archive(APP, "plain", "AppRewardCoupon_Melt")],
-    ids=["at a root", "below another choice", "by an unknown choice"],
-)  # fmt: skip
 @incomplete
-def test_an_end_that_is_not_understood_has_no_outcome_and_is_counted(end):
-    rewards = lf.rewards(frame_of([MADE, ISSUED, update("end", 9, end)]))
+def test_an_end_that_is_not_understood_has_no_outcome_and_is_counted():
+    ends = {
+        "at a root": archive(APP, "at a root"),
+        "below another": exercise("Other:Rules", "x", "Sweep", {}, {}, archive(APP, "below another")),
+        "by another": archive(APP, "by another", "AppRewardCoupon_Melt"),
+    }
+    made = [create(APP, name, COUPONS["plain"][1]) for name in ends]
+    rewards = lf.rewards(frame_of([update("made", 0, *made), ISSUED, *(update(n, 9, end) for n, end in ends.items())]))
 
-    row = rows_of(rewards)["plain"]
-    assert pd.isna(row["outcome"])
-    assert pd.notna(row["ended_at"])
-    (name,) = rewards.attrs["not_understood"]
-    assert name in {f"{APP}/Archive", f"{APP}/AppRewardCoupon_Melt"}
+    assert {*rewards.contract_id} == {*ends}
+    assert rewards.outcome.isna().all()
+    assert rewards.ended_at.notna().all()
+    assert rewards.attrs["not_understood"] == {f"{APP}/Archive": 2, f"{APP}/AppRewardCoupon_Melt": 1}
 
 
 @incomplete
@@ -254,28 +255,25 @@ def second_version(name, **values):
 def shared(*names):
     coupons = [second_version(name, beneficiary=name, amount="4.0") for name in names]
     given = {"newBeneficiaries": [{"beneficiary": name, "percentage": "0.5"} for name in names]}
-    return archive(V2, "v2", "RewardCoupon_AssignBeneficiaries", given, {}, *coupons)
+    return archive(V2, "shared", "RewardCoupon_AssignBeneficiaries", given, {}, *coupons)
 
 
-@pytest.mark.parametrize(
-    ("ending", "outcome"),
-    [
-        (paid(archive(V2, "v2"), inputAppRewardAmount="8.0"), "claimed"),
-        (
-            update("x", 9, exercise(RULES, "r", "AmuletRules_ClaimExpiredRewardsV2", {}, {}, archive(V2, "v2"))),
-            "expired",
-        ),
-        (update("x", 9, shared("alice", "bob")), "shared"),
-    ],
-    ids=["claimed", "expired", "shared"],
-)
-def test_a_coupon_of_the_second_version_states_coin(ending, outcome):
-    rewards = lf.rewards(frame_of([update("made", 0, second_version("v2")), ending]))
+def test_a_coupon_of_the_second_version_states_coin():
+    outcomes = ("claimed", "expired", "shared")
+    endings = [
+        paid(archive(V2, "claimed"), inputAppRewardAmount="8.0"),
+        update("x", 9, exercise(RULES, "r", "AmuletRules_ClaimExpiredRewardsV2", {}, {}, archive(V2, "expired"))),
+        update("y", 9, shared("alice", "bob")),
+    ]
+    rewards = lf.rewards(frame_of([update("made", 0, *map(second_version, outcomes)), *endings]))
 
-    row = rows_of(rewards)["v2"]
-    assert (row["kind"], row["provider"], row["beneficiary"]) == ("app", "app", "app")
-    assert (row["round"], row["amount"], row["outcome"]) == (7, 8, outcome)
-    assert rewards.amount[rewards.outcome != "shared"].sum() == 8
+    rows = rows_of(rewards)
+    for name in outcomes:
+        row = rows[name]
+        assert (row["kind"], row["provider"], row["beneficiary"]) == ("app", "app", "app")
+        assert (row["round"], row["amount"], row["outcome"]) == (7, 8, name)
+    assert rows["alice"]["amount"] + rows["bob"]["amount"] == 8
+    assert len(rows) == 5
     assert rewards.attrs["not_understood"] == {}
     assert rewards.attrs["checks"]["claims"]["different"] == 0
 
@@ -291,17 +289,20 @@ def test_a_coupon_of_the_second_version_states_from_when_to_when_it_can_be_minte
     assert [rows[name]["mint_after"] is pd.NaT for name in ("without", "wrong")] == [True, True]
 
 
-@pytest.mark.parametrize("kind", ["RewardKind_Validator", {"tag": "RK_ValidatorReward", "value": {}}], ids=str)
-def test_a_coupon_of_the_second_version_may_be_a_validators(kind):
-    made, end = update("made", 0, second_version("v2", kind=kind)), paid(archive(V2, "v2"), inputAppRewardAmount="8.0")
+def test_a_coupon_of_the_second_version_may_be_a_validators():
+    stated = {"text": "RewardKind_Validator", "variant": {"tag": "RK_ValidatorReward", "value": {}}}
+    made = update("made", 0, *(second_version(name, kind=kind) for name, kind in stated.items()))
+    end = paid(*(archive(V2, name) for name in stated), inputAppRewardAmount="16.0")
 
-    (row,) = lf.rewards(frame_of([made, end])).to_dict("records")
-    assert (row["kind"], row["amount"], row["outcome"]) == ("validator", 8, "claimed")
+    rows = lf.rewards(frame_of([made, end]))
+    assert {*zip(rows.contract_id, rows.kind, rows.amount, rows.outcome, strict=True)} == {
+        (name, "validator", 8, "claimed") for name in stated
+    }
     minted = lf.mint_burn(frame_of([made, end]))
-    assert (minted.minted_app.sum(), minted.minted_validator.sum()) == (0, 8)
+    assert (minted.minted_app.sum(), minted.minted_validator.sum()) == (0, 16)
     # Without its create nobody knows whose it is.
     minted = lf.mint_burn(frame_of([end]))
-    assert (minted.minted_app.sum(), minted.minted_validator.sum(), minted.minted_app_or_validator.sum()) == (0, 0, 8)
+    assert (minted.minted_app.sum(), minted.minted_validator.sum(), minted.minted_app_or_validator.sum()) == (0, 0, 16)
 
 
 @incomplete
@@ -312,23 +313,14 @@ def test_a_kind_of_the_second_version_that_is_not_known_is_not_guessed():
     assert rewards.attrs["not_understood"] == {V2: 1}
 
 
-@pytest.mark.parametrize(
-    ("broken", "member"),
-    [
-        ({"weight": "many"}, ": amount"),
-        ({"weight": "1e30"}, ": amount"),
-        ({"sv": None}, ""),
-        ({"round": None}, ""),
-    ],
-    ids=str,
-)
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # only some of these lack anything
-def test_a_coupon_that_cannot_be_read_is_counted(broken, member):
-    coupon = create(SV, "broken", COUPONS["sv"][1] | broken)
+def test_a_coupon_that_cannot_be_read_is_counted():
+    broken = [{"weight": "many"}, {"weight": "1e30"}, {"sv": None}, {"round": None}]
+    coupons = [create(SV, f"broken {number}", COUPONS["sv"][1] | one) for number, one in enumerate(broken)]
 
-    rewards = lf.rewards(frame_of([MADE, update("other", 1, coupon)]))
+    rewards = lf.rewards(frame_of([MADE, update("other", 1, *coupons)]))
 
-    assert rewards.attrs["not_understood"] == {SV + member: 1}
+    assert rewards.attrs["not_understood"] == {f"{SV}: amount": 2, SV: 2}
     assert len(rewards) == len(ALL)
 
 

@@ -179,8 +179,7 @@ def test_private_transactions_are_verdicts_without_an_update(short):
 
     without = lf.network_daily(history).set_index("time")
     assert without[names].isna().all(axis=None)
-    for given in (verdicts, verdicts.verdicts, harsh):
-        shown = harsh if given is harsh else verdicts.verdicts
+    for given, shown in ((verdicts, verdicts.verdicts), (harsh, harsh)):
         rows = shown.assign(day=shown.record_time.dt.floor("D"))
         accepted = rows[rows.result == "VERDICT_RESULT_ACCEPTED"]
         days = lf.network_daily(history, verdicts=given).set_index("time")

@@ -79,9 +79,9 @@ def test_a_limit_counts_for_the_tables_that_it_is_set_for(history, monkeypatch):
 
 
 def test_threads_compute_at_the_same_time(history):
-    expected = lf.rewards(history, as_="arrow")
+    expected = lf.transfers(history, as_="arrow")
     with ThreadPoolExecutor(4) as pool:
-        assert all(rows.equals(expected) for rows in pool.map(lambda _: lf.rewards(history, as_="arrow"), range(12)))
+        assert all(rows.equals(expected) for rows in pool.map(lambda _: lf.transfers(history, as_="arrow"), range(12)))
 
 
 def _in_a_fork(events, results):

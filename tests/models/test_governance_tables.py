@@ -284,15 +284,17 @@ def test_a_range_has_what_it_shows_and_counts_what_began_before(items, events, c
     start = late.record_time.min()
     casts = lf.vote_casts(late)
     assert (casts.record_time.isna() == (casts.cast_at < start - pd.Timedelta("5s"))).all()
-    weights = lf.sv_weights(late, opening=opening)
+    with together(late, opening=opening) as opened:
+        weights, prices, changes, rights = (
+            table(opened, opening=opening)
+            for table in (lf.sv_weights, lf.price_votes, lf.config_changes, lf.featured_app_history)
+        )
     assert weights.attrs["began_before"] == 4
     pd.testing.assert_frame_equal(weights[4:].reset_index(drop=True), since(lf.sv_weights(events), start, "since"))
-    prices, known_before = lf.price_votes(late, opening=opening), lf.price_votes(events)
+    known_before, ever = lf.price_votes(events), lf.featured_app_history(events)
     pd.testing.assert_frame_equal(prices[4:].reset_index(drop=True), since(known_before, start, "record_time"))
     assert prices[:4][["voters", "median_usd", "lowest_usd", "highest_usd"]].isna().all(axis=None)
-    changes = lf.config_changes(late, opening=opening)
     pd.testing.assert_frame_equal(changes, since(lf.config_changes(events), start, "record_time"))
-    rights, ever = lf.featured_app_history(late, opening=opening), lf.featured_app_history(events)
     there = ever[ever.until.isna() | (ever.until >= start)].set_index("contract_id")
     same = ["provider", "activity_weight", "until", "ended", "end_request"]  # the opening here states no times
     pd.testing.assert_frame_equal(rights.set_index("contract_id")[same], there.loc[rights.contract_id, same])
