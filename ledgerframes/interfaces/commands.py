@@ -43,7 +43,6 @@ class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
     contract_id: str
     created_event_blob: str
     synchronizer_id: str
-    # The debug members come from the provider and may differ from the blob, so they are never sent on.
     debug_package_name: str | None = None
     debug_payload: Any = None
     debug_created_at: str | None = None

@@ -153,8 +153,6 @@ class LedgerContractsPage:
 class LedgerPageCalls(Calls):
     """The calls of the ledger interface that return pages. One method, one request."""
 
-    interface = "ledger"
-
     @sends(LEDGER_END, neighbour=True)
     def ledger_end(self) -> Call[LedgerEnd]:
         """Read the offset of the participant's newest update, and synchronizers' times (GET /v2/state/ledger-end).

@@ -34,8 +34,6 @@ COMPLETION_BY_HASH: Final = Endpoint("ledger", "POST", "/v2/commands/completion-
 class LookUpCalls(Calls):
     """The calls of the ledger interface that look something up. One method, one request."""
 
-    interface = "ledger"
-
     @sends(TRANSACTION_BY_ID)
     def transaction_by_id(
         self,

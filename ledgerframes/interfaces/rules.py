@@ -66,7 +66,9 @@ def fits(value: Any, kind: Any, name: str) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise InputError(f"{name}={shown(value)}; give {_words(kind, error)}") from error
+        # Without a description of its own, a kind is described by what msgspec expected.
+        rule = _described(kind) or str(error).removeprefix("Expected ")
+        raise InputError(f"{name}={shown(value)}; give {rule}") from error
 
 
 def unless_none(value: Any, kind: Any, name: str) -> Any:
@@ -196,11 +198,6 @@ def _search(value: Any, name: str, place: str, depth: int) -> None:
     elif isinstance(value, list | tuple):
         for position, member in enumerate(value):
             _search(member, name, f"{place}[{position}]", depth + 1)
-
-
-def _words(kind: Any, error: msgspec.ValidationError) -> str:
-    """The rule in words: the kind's own description, else what msgspec expected."""
-    return _described(kind) or str(error).removeprefix("Expected ")
 
 
 def _described(kind: Any) -> str:

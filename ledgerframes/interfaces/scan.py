@@ -22,7 +22,7 @@ from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, UPDATES, HistoryPage, ScanPages, ValueEncoding, cursor_of
 from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
-from ledgerframes.interfaces.rules import Positive32, Text, fits
+from ledgerframes.interfaces.rules import Positive32, Text, fits, without_none
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
@@ -66,6 +66,8 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
 
     One method, one request.
     """
+
+    interface = "scan"
 
     @sends(UPDATE_BY_ID)
     def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:
@@ -127,9 +129,10 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             cached_contract_id: the rules contract the caller already has.
             cached_domain_id: the synchronizer it was on; if both still hold, the contract is left out of the answer.
         """
-        body = {"cached_ans_rules_contract_id": cached_contract_id, "cached_ans_rules_domain_id": cached_domain_id}
-        request = ANS_RULES.request(json={name: value for name, value in body.items() if value is not None})
-        return Call(request, reads(ContractWithState, "ans_rules_update"))
+        body = without_none(
+            cached_ans_rules_contract_id=cached_contract_id, cached_ans_rules_domain_id=cached_domain_id
+        )
+        return Call(ANS_RULES.request(json=body), reads(ContractWithState, "ans_rules_update"))
 
     @sends(LICENSES)
     def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> Call[LicensesPage]:

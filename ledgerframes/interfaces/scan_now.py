@@ -141,8 +141,6 @@ _app: Final = reads(_App)
 class CurrentCalls(Calls):
     """Calls of scan for the present state of the network. One method, one request."""
 
-    interface = "scan"
-
     @sends(ROUNDS, neighbour=True)
     def open_and_issuing_rounds(self) -> Call[RoundsNow]:
         """Read the open and the issuing rounds (POST /v0/open-and-issuing-mining-rounds)."""

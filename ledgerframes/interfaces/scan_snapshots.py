@@ -89,8 +89,6 @@ class SnapshotPage(ListPage, frozen=True):
 class SnapshotCalls(Calls):
     """Calls of scan for snapshots of the active contracts. One method, one request."""
 
-    interface = "scan"
-
     @sends()
     def call(self, method: str, path: str, *, json: Any = None, params: Mapping[str, Any] | None = None) -> Call[Any]:
         """Send one read to any route of scan, with the retries, limits and masking of every other call.

@@ -89,7 +89,10 @@ class _Reader:
 
     def _ask(self, prefix: str) -> tuple[dict[str, Raw], bool]:
         """The entries by name, and whether there may be more."""
-        items = self._items(prefix)
+        members, self._size = as_many_as_allowed(
+            self._size, lambda size: self._origin.body(self._calls.ans_entries, prefix=prefix, page_size=size)
+        )
+        items = items_of(members, "entries", str(routes.NAMES))
         with reading(routes.NAMES, table=NAMES.name):
             entries = {_name_of(item): item for item in items}
         other = next((name for name in entries if not name.startswith(prefix)), None)
@@ -99,9 +102,3 @@ class _Reader:
                 " missing names cannot be requested"
             )
         return entries, len(items) >= self._size
-
-    def _items(self, prefix: str) -> list[Raw]:
-        members, self._size = as_many_as_allowed(
-            self._size, lambda size: self._origin.body(self._calls.ans_entries, prefix=prefix, page_size=size)
-        )
-        return items_of(members, "entries", str(routes.NAMES))
