@@ -76,21 +76,14 @@ def model(
 def dictionary(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The Markdown file.")] = Path("dictionary.md"),
-    endpoints: Annotated[
-        Path | None, typer.Option(help="Also renew the table of endpoints between its marks in this file.")
-    ] = None,
 ) -> None:
     """Write the data dictionary of all tables as Markdown."""
     from ledgerframes.export.atomic_write import write_text
-    from ledgerframes.interfaces.catalogue import with_endpoints
     from ledgerframes.tables.descriptions import dictionary_text
 
     opt.check_folder(output.parent)
     write_text(output, dictionary_text(), overwrite=True)
     opt.say(output)
-    if endpoints is not None:
-        write_text(endpoints, with_endpoints(endpoints.read_text(encoding="utf-8")), overwrite=True)
-        opt.say(endpoints)
 
 
 def history_of(store: Store, part: opt.Part) -> History[Any]:

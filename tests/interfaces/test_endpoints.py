@@ -1,21 +1,16 @@
 """The list of the contract's endpoints is whole and true."""
 
-from pathlib import Path
-
-import pytest
-
-import ledgerframes as lf
 from ledgerframes.interfaces.calls import calls_of, declared_call
-from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS, with_endpoints
+from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
 from ledgerframes.tables.catalogue import CATALOGUE
+from tests.endpoints import PAGE, page
 from tests.official.typed_calls import needed
 from tests.sandbox.asking import ask
 
-ROOT = Path(__file__).resolve().parents[2]
 EVERY = (*CALLS, *NEIGHBOURS)
 #: Calls that no sandbox answers: it keeps no completions.
 NOT_SIMULATED = {"ledger.completion_by_hash"}
@@ -69,7 +64,4 @@ def test_every_table_names_endpoints_of_the_list_or_other_forms_of_them():
 
 
 def test_the_table_of_endpoints_is_up_to_date():
-    text = (ROOT / "docs" / "reference" / "endpoints.md").read_text(encoding="utf-8")
-    assert with_endpoints(text) == text, "docs/reference/endpoints.md is stale; run: make docs"
-    with pytest.raises(lf.errors.InputError, match="marks"):
-        with_endpoints("# a document")
+    assert page() == PAGE.read_text(encoding="utf-8"), "docs/reference/endpoints.md is stale; run: make docs"
