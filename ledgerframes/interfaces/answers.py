@@ -33,17 +33,17 @@ def exact(text: str) -> Decimal:
         raise msgspec.ValidationError(f"the number {text[:40]} is too large for any use") from error
 
 
-def reads(answer: type[T], member: str = "") -> Callable[[bytes | Raw], T]:
-    """A reader of bodies that are one JSON value of this type, or an object with a member that is."""
-    return cast("Callable[[bytes | Raw], T]", _reader(cast("Any", answer), member))
+def reads(answer: type[T], *path: str) -> Callable[[bytes | Raw], T]:
+    """A reader of bodies that are a JSON value of this type, or objects that have one at a path of members."""
+    return cast("Callable[[bytes | Raw], T]", _reader(cast("Any", answer), path))
 
 
 @cache
-def _reader(answer: Any, member: str) -> Callable[[bytes | Raw], Any]:
-    if not member:
+def _reader(answer: Any, path: tuple[str, ...]) -> Callable[[bytes | Raw], Any]:
+    if not path:
         # As floats, amounts would lose digits after the 17th.
         return msgspec.json.Decoder(answer, float_hook=exact).decode
-    decode = _reader(msgspec.defstruct("Answer", [("value", answer)], rename={"value": member}), "")
+    decode = _reader(msgspec.defstruct("Answer", [("value", answer)], rename={"value": path[-1]}), path[:-1])
     return lambda body: decode(body).value
 
 

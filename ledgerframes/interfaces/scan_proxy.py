@@ -10,6 +10,7 @@ import msgspec
 
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.interfaces import scan_now
+from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.scan import ANS_RULES
 from ledgerframes.transport import Endpoint, Request, Sender, Transport
 
@@ -50,20 +51,11 @@ def _passed_on(request: Request, read: Callable[[bytes], Any]) -> tuple[Request,
     return replace(request, endpoint=own, path=path), read
 
 
-class _Named(msgspec.Struct):
-    contract_id: str
-
-
-class _Round(msgspec.Struct):
-    contract: _Named
-
-
-_lists: Final = msgspec.json.Decoder(dict[str, list[msgspec.Raw]])
-_round: Final = msgspec.json.Decoder(_Round)
+_lists: Final = reads(dict[str, list[msgspec.Raw]])
+_name_of: Final = reads(str, "contract", "contract_id")
 
 
 def _by_contract(body: bytes) -> bytes:
     """Rounds in the form of scan: by contract id, where the proxy lists them."""
-    lists = _lists.decode(body)
-    rounds = {name: {_round.decode(item).contract.contract_id: item for item in items} for name, items in lists.items()}
+    rounds = {name: {_name_of(item): item for item in items} for name, items in _lists(body).items()}
     return msgspec.json.encode(rounds | {"time_to_live_in_microseconds": None})

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import text
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_now as routes
-from ledgerframes.interfaces.answers import members_of, reading, reads
+from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
@@ -115,45 +115,35 @@ def load_super_validators(load: TableLoad) -> Any:
     return load.frame(load.read(items))
 
 
-class _Rules(Struct):
-    class Contract(Struct):
-        class Payload(Struct):
-            svs: list[tuple[str, Raw]]
-
-        payload: Payload
-
-    contract: Contract
-    domain_id: str | None = None
+class _State(Struct, rename="camel"):
+    synchronizer_nodes: list[tuple[str, Raw]] = []
 
 
 class _Node(Struct):
-    class Contract(Struct):
-        class Payload(Struct):
-            class State(Struct, rename="camel"):
-                synchronizer_nodes: list[tuple[str, Raw]] = []
-
-            sv: str
-            state: State
-
-        payload: Payload
-
-    contract: Contract
+    sv: str
+    state: _State
 
 
-_rules: Final = msgspec.json.Decoder(_Rules)
-_nodes: Final = msgspec.json.Decoder(list[_Node])
+_parties_of: Final = reads(list[tuple[str, Raw]], "contract", "payload", "svs")
+_node_of: Final = reads(_Node, "contract", "payload")
+
+
+def _synchronizer_of(rules: Raw) -> str | None:
+    """The synchronizer that a contract is assigned to, if it is named."""
+    return msgspec.json.decode(members_of(rules).get("domain_id", b"null"), type=str | None)
 
 
 def _members_of(members: dict[str, Raw]) -> list[Raw]:
     """Each super validator's entry in the rules, with the state of its node."""
     with reading(routes.DSO, table=SUPER_VALIDATORS.name, item="the rules or the states of nodes"):
-        rules = _rules.decode(members["dso_rules"])
-        states = [node.contract.payload for node in _nodes.decode(members.get("sv_node_states", Raw(b"[]")))]
+        rules = members["dso_rules"]
+        parties, synchronizer_id = _parties_of(rules), _synchronizer_of(rules) or ""
+        states = [_node_of(node) for node in elements_of(members.get("sv_node_states", Raw(b"[]")))]
     nodes = {state.sv: dict(state.state.synchronizer_nodes) for state in states}
     values = []
-    for party, info in rules.contract.payload.svs:
+    for party, info in parties:
         known = nodes.get(party, {})
-        node = known.get(rules.domain_id or "") or next(iter(known.values()), None)
+        node = known.get(synchronizer_id) or next(iter(known.values()), None)
         item = {"party": party, "info": info} | ({} if node is None else {"node": node})
         values.append(Raw(msgspec.json.encode(item)))
     return values
@@ -248,8 +238,7 @@ def _main(load: TableLoad) -> str:
     """The synchronizer of the coin's rules."""
     members = load.origin.body(load.net.scan.raw.dso)
     with reading(routes.DSO, item="amulet_rules"):
-        rules = members_of(members.get("amulet_rules", Raw(b"{}")))
-        synchronizer_id = msgspec.json.decode(rules.get("domain_id", b"null"), type=str | None)
+        synchronizer_id = _synchronizer_of(members.get("amulet_rules", Raw(b"{}")))
     if not synchronizer_id:
         raise InputError(f"{routes.DSO} does not name the synchronizer of the coin's rules: give synchronizer=")
     return synchronizer_id
