@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import Raw, Struct
@@ -38,12 +38,19 @@ def reads(answer: type[T], *path: str) -> Callable[[bytes | Raw], T]:
     return cast("Callable[[bytes | Raw], T]", _reader(cast("Any", answer), path))
 
 
+def reads_optional(answer: type[T], *path: str) -> Callable[[bytes | Raw], T | None]:
+    """A reader like that of `reads`; None where the last member of the path is missing or null."""
+    return cast("Callable[[bytes | Raw], T | None]", _reader(cast("Any", answer) | None, path))
+
+
 @cache
 def _reader(answer: Any, path: tuple[str, ...]) -> Callable[[bytes | Raw], Any]:
     if not path:
         # As floats, amounts would lose digits after the 17th.
         return msgspec.json.Decoder(answer, float_hook=exact).decode
-    decode = _reader(msgspec.defstruct("Answer", [("value", answer)], rename={"value": path[-1]}), path[:-1])
+    default = (None,) if type(None) in get_args(answer) else ()
+    struct = msgspec.defstruct("Answer", [("value", answer, *default)], rename={"value": path[-1]})
+    decode = _reader(struct, path[:-1])
     return lambda body: decode(body).value
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Raw, Struct
 
-from ledgerframes.interfaces.answers import Contract, ContractWithState, ListPage, reads
+from ledgerframes.interfaces.answers import Contract, ContractWithState, ListPage, reads, reads_optional
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, listed
 from ledgerframes.transport.request import Endpoint
@@ -131,13 +131,6 @@ class VoteResults(ListPage, frozen=True):
     next_page_token: int | None = None
 
 
-class _App(Struct):
-    featured_app_right: Contract | None = None
-
-
-_app: Final = reads(_App)
-
-
 class CurrentCalls(Calls):
     """Calls of scan for the present state of the network. One method, one request."""
 
@@ -225,7 +218,7 @@ class CurrentCalls(Calls):
             InputError: `provider` is not a party id; nothing was sent.
         """
         path = {"provider_party_id": fits(provider, PartyId, "provider")}
-        return Call(FEATURED_APP.request(path=path), lambda body: _app(body).featured_app_right)
+        return Call(FEATURED_APP.request(path=path), reads_optional(Contract, "featured_app_right"))
 
     @sends(DSO, neighbour=True)
     def dso(self) -> Call[Dso]:

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from ledgerframes.arguments import text
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_now as routes
-from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads
+from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads, reads_optional
 from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
@@ -115,22 +115,10 @@ def load_super_validators(load: TableLoad) -> Any:
     return load.frame(load.read(items))
 
 
-class _State(Struct, rename="camel"):
-    synchronizer_nodes: list[tuple[str, Raw]] = []
-
-
-class _Node(Struct):
-    sv: str
-    state: _State
-
-
+_synchronizer_of: Final = reads_optional(str, "domain_id")
 _parties_of: Final = reads(list[tuple[str, Raw]], "contract", "payload", "svs")
-_node_of: Final = reads(_Node, "contract", "payload")
-
-
-def _synchronizer_of(rules: Raw) -> str | None:
-    """The synchronizer that a contract is assigned to, if it is named."""
-    return msgspec.json.decode(members_of(rules).get("domain_id", b"null"), type=str | None)
+_party_of: Final = reads(str, "contract", "payload", "sv")
+_nodes_of: Final = reads_optional(list[tuple[str, Raw]], "contract", "payload", "state", "synchronizerNodes")
 
 
 def _members_of(members: dict[str, Raw]) -> list[Raw]:
@@ -138,8 +126,8 @@ def _members_of(members: dict[str, Raw]) -> list[Raw]:
     with reading(routes.DSO, table=SUPER_VALIDATORS.name, item="the rules or the states of nodes"):
         rules = members["dso_rules"]
         parties, synchronizer_id = _parties_of(rules), _synchronizer_of(rules) or ""
-        states = [_node_of(node) for node in elements_of(members.get("sv_node_states", Raw(b"[]")))]
-    nodes = {state.sv: dict(state.state.synchronizer_nodes) for state in states}
+        states = elements_of(members.get("sv_node_states", Raw(b"[]")))
+        nodes = {_party_of(state): dict(_nodes_of(state) or ()) for state in states}
     values = []
     for party, info in parties:
         known = nodes.get(party, {})
