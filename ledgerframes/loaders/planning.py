@@ -30,8 +30,9 @@ from ledgerframes.results import Result
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.history_pages import ScanPages
+    from ledgerframes.interfaces.history_pages import HistoryPage, ScanPages
     from ledgerframes.network import Network
+    from ledgerframes.transport import Answer
 
 # A few pages show bursts that a single sample would miss.
 _SAMPLES: Final = 5
@@ -161,28 +162,23 @@ def _planned(
     """The plan; `spent` requests found the extent, and reading sends `again` of them once more."""
     if extent is None:
         return Plan(name or f"{windows[0]}, where no update is shown", 0, 1, 1, 0.0, 0.0)
-    size, items, seconds, probes = 0, 0, 0.0, 0
     parts = []
     # Each migration ends approximately where the next one begins.
     for first, following in zip(extent.firsts, [*extent.firsts[1:], extent.newest], strict=True):
         named = [_part(wanted, first, max(first.micros, following.micros)) for wanted in windows]
         parts += [part for part in named if part is not None]
     total = sum(part.high - part.low + 1 for part in parts)
-    rows = []
-    for part in parts:
-        sample = _Sample(extent.pages, part, max(1, _SAMPLES * (part.high - part.low + 1) // total))
-        rows.append(sample.rows)
-        size += sample.bytes
-        items += sample.items
-        seconds += sample.seconds
-        probes += sample.requests
+    answers: list[Answer[HistoryPage]] = []
+    samples = [max(1, _SAMPLES * (part.high - part.low + 1) // total) for part in parts]
+    rows = [_rows_of(extent.pages, part, count, answers) for part, count in zip(parts, samples, strict=True)]
     count = round(sum(rows))
-    requests = again + (_requests_of_load(windows[0], extent, count, spent + probes) if windows else 0)
+    requests = again + (_requests_of_load(windows[0], extent, count, spent + len(answers)) if windows else 0)
     # Loopback has no rate limit.
     rate = net.settings.rate if not is_loopback(net.scan.servers[0]) else 0.0
     # Whichever is slower decides, the server or the limit.
-    each = max(seconds / probes if probes else 0.0, 1 / rate if rate else 0.0)
-    megabytes = count * size / items / 1e6 if items else 0.0
+    each = max(sum(one.seconds for one in answers) / max(len(answers), 1), 1 / rate if rate else 0.0)
+    items = sum(len(one.value) for one in answers)
+    megabytes = count * sum(one.size for one in answers) / items / 1e6 if items else 0.0
     reaches = any(wanted.wants_before(extent.beginning.first) for wanted in windows)
     late = extent.beginning.late if reaches else None
     newest = f"{format_timestamp(extent.newest.micros)} (the newest update there)"
@@ -242,31 +238,22 @@ def _part(wanted: Window, first: Cursor, last: int) -> _Part | None:
     return _Part(first.migration_id, low, high, high == last) if low <= high else None
 
 
-class _Sample:
-    """Pages from as many stretches of a part of a migration; the rows follow from how dense they lie."""
-
-    def __init__(self, pages: ScanPages, part: _Part, samples: int) -> None:
-        self.rows = 0.0
-        self.bytes = self.items = self.requests = 0
-        self.seconds = 0.0
-        width, dense = (part.high - part.low + 1) / samples, False
-        for step in range(samples):
-            left = part.low + round(step * width)
-            right = part.low + round((step + 1) * width)
-            at = left + round(step * _LATER % 1 * (right - left)) if dense else left
-            answer = ask(pages, before(Cursor(part.migration_id, at)), sample_size(pages))
-            self.requests += 1
-            self.bytes += answer.size
-            self.items += len(answer.value)
-            self.seconds += answer.seconds
-            times = [
-                place.micros for place in answer.value.page_index.cursors if place.migration_id == part.migration_id
-            ]
-            passed = len(times) < len(answer.value) or len(times) < sample_size(pages)  # the end of the migration
-            inside = sum(micros < right for micros in times)
-            seen = right
-            if passed and part.whole_end and step == samples - 1:
-                inside = len(times)
-            elif not passed and inside == len(times):
-                seen, dense = times[-1], True
-            self.rows += inside * (right - left) / max(seen - at, 1)
+def _rows_of(pages: ScanPages, part: _Part, samples: int, answers: list[Answer[HistoryPage]]) -> float:
+    """The rows of a part of a migration, by how dense they lie on pages of as many stretches, which it adds."""
+    rows, width, dense = 0.0, (part.high - part.low + 1) / samples, False
+    for step in range(samples):
+        left = part.low + round(step * width)
+        right = part.low + round((step + 1) * width)
+        at = left + round(step * _LATER % 1 * (right - left)) if dense else left
+        page = ask(pages, before(Cursor(part.migration_id, at)), sample_size(pages))
+        answers.append(page)
+        times = [place.micros for place in page.value.page_index.cursors if place.migration_id == part.migration_id]
+        passed = len(times) < len(page.value) or len(times) < sample_size(pages)  # the end of the migration
+        inside = sum(micros < right for micros in times)
+        seen = right
+        if passed and part.whole_end and step == samples - 1:
+            inside = len(times)
+        elif not passed and inside == len(times):
+            seen, dense = times[-1], True
+        rows += inside * (right - left) / max(seen - at, 1)
+    return rows
