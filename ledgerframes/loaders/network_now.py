@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
 import pyarrow.compute as pc
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ledgerframes.arguments import text
 from ledgerframes.errors import InputError
@@ -154,23 +154,16 @@ def load_scans(load: TableLoad) -> Any:
     """
     synchronizers: list[str] = []
     with load.asking() as items:
-        for synchronizer, group in _groups(load.items("scans", load.net.scan.raw.scans)):
-            items.extend(group)
-            synchronizers += [synchronizer] * len(group)
+        for group in load.items("scans", load.net.scan.raw.scans):
+            with reading(routes.SCANS, table=SCANS.name):
+                synchronizer, scans = _named_by(group), _scans_of(group)
+            items.extend(scans)
+            synchronizers += [synchronizer] * len(scans)
     return load.frame(load.read(items, synchronizer_id=synchronizers))
 
 
-class _Group(Struct, rename="camel"):
-    domain_id: str
-    scans: list[Raw]
-
-
-_group: Final = msgspec.json.Decoder(_Group)
-
-
-def _groups(items: Sequence[Raw]) -> list[tuple[str, list[Raw]]]:
-    with reading(routes.SCANS, table=SCANS.name):
-        return [(listed.domain_id, listed.scans) for listed in map(_group.decode, items)]
+_named_by: Final = reads(str, "domainId")
+_scans_of: Final = reads(list[Raw], "scans")
 
 
 #: The most characters of a query; servers usually limit a whole URL to 2,048.
