@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -62,15 +62,13 @@ def loader(
     refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
-        own = options & inspect.signature(load).parameters.keys()
-
         def load_of(net: Network, **form: Any) -> TableLoad:
             return replace(TableLoad.of(net, table, **form), needs=tuple(needs), instead=instead)
 
-        common = (*sorted(options - own), *keywords)
+        common = (*sorted(options), *keywords)
         asked = f"Endpoint{'s'[: len(needs) - 1]}: {', '.join(map(str, needs))}."
         note = asked if needs and "Endpoint" not in (load.__doc__ or "Endpoint") else ""
-        return _public(load, load_of, TableLoad.of, common, shared=own, errors=(refused, *_ERRORS), note=note)
+        return _public(load, load_of, TableLoad.of, common, errors=(refused, *_ERRORS), note=note)
 
     return declare
 
@@ -113,7 +111,6 @@ def _public(
     keywords: Sequence[str],
     *,
     errors: Sequence[str],
-    shared: Set[str] = frozenset(),
     note: str = "",
     kinds: Mapping[str, str] | None = None,
 ) -> Callable[..., R]:
@@ -125,14 +122,13 @@ def _public(
         described: the function that takes the keywords and describes them.
         keywords: their names.
         errors: for the docstring, those that `load` shares with others.
-        shared: the loader's own keywords that `first` takes, too.
         note: a paragraph before the arguments.
         kinds: annotations of keywords that differ from those of `described`.
     """
 
     @wraps(load)
     def run(net: Network, *arguments: Any, **named: Any) -> R:
-        common = {name: named[name] for name in named if name in keywords or name in shared}
+        common = {name: named[name] for name in named if name in keywords}
         own = {name: value for name, value in named.items() if name not in keywords}
         return load(first(net, **common), *arguments, **own)
 

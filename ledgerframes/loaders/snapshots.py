@@ -23,15 +23,11 @@ from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
 
 
 @loader(LICENSES)
-def load_licenses(load: TableLoad, *, blobs: bool = False) -> Any:
+def load_licenses(load: TableLoad) -> Any:
     """Load the validator licenses, one row per validator (contract: GET /v0/admin/validator/licenses).
 
     A license is created again at every change and can move between pages while they are read, so only the newest one of
     each validator is kept (by `created_at`; of equal ones the last received). The order is the server's.
-
-    Args:
-        blobs: keep `created_event_blob`, which is more than half of the bytes. It contains the contact points, so it
-            needs `personal=True`.
 
     Returns:
         One row per validator: contract_id, created_at, validator, sponsor, last_active_at, first_round, last_round,
@@ -49,7 +45,7 @@ def load_licenses(load: TableLoad, *, blobs: bool = False) -> Any:
     """
     keeps = load.origin.personal
     # The blob is the whole contract in a binary form, contact point included.
-    if blobs and not keeps:
+    if "created_event_blob" in load.table.names and not keeps:
         raise InputError(
             "blobs=True needs personal=True: the contact points of validators' operators can be read in the blobs of "
             "licenses; pass personal=True too, or to connect, or leave blobs out"

@@ -218,7 +218,8 @@ class TableLoad:
             table: the table.
             personal: keep the operators' contact points: a column, and the member in `payload`. None takes the setting
                 of `connect`.
-            blobs: keep `created_event_blob`.
+            blobs: keep `created_event_blob`; of licenses, it is more than half of the bytes and contains the contact
+                points, so it needs `personal=True`.
             columns: the columns to keep, in this order; all by default.
             as_: `"pandas"`, `"arrow"` or `"polars"`.
             decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
