@@ -137,7 +137,7 @@ def load_active_contracts(
         with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
             return _objects(load, at, filters, page_size, narrow=narrow)
     with needing_snapshots():
-        return _pages(load, "active_contracts", at, filters, page_size, read_contracts, narrow=narrow)
+        return _pages(load, at, filters, page_size, read_contracts, narrow=narrow)
 
 
 @loader(
@@ -178,7 +178,7 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
     """
     filters = {"owners": distinct(owners, "owners", empty=": give at least one party id", kind=PartyId)}
     with needing(*load.needs, instead=load.instead):
-        return _pages(load, "coins", at, filters, page_size, _read_coins, narrow=True)
+        return _pages(load, at, filters, page_size, _read_coins, narrow=True)
 
 
 def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: int, *, narrow: bool) -> Any:
@@ -211,14 +211,14 @@ def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: 
 
 
 def _pages(
-    load: TableLoad, call: str, at: Bound | None, filters: dict[str, Any], page_size: int, read: Any, *, narrow: bool
+    load: TableLoad, at: Bound | None, filters: dict[str, Any], page_size: int, read: Any, *, narrow: bool
 ) -> Any:
     """Load all pages of a snapshot into one frame."""
     bound(at, "at")
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
     place = snapshot_at(load.net, at)
     parts = _parts(filters)
-    reader = SnapshotReader(load.net.scan, load.origin, call, place, parts, load.endpoint, load.table.name, size)
+    reader = SnapshotReader(load.net.scan, load.origin, load.table, place, parts, size)
     batches: list[pa.RecordBatch] = []
     rows = 0
     with load.origin.tolerating(allow_partial=load.allow_partial):

@@ -31,6 +31,7 @@ from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.tokens import Token, TokenChecks
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
+from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import LATEST, format_timestamp, parse_timestamp
 
 if TYPE_CHECKING:
@@ -50,11 +51,9 @@ class SnapshotReader:
     Args:
         scan: the interface.
         origin: records which server answered.
-        call: the name of the interface's call for one page.
+        table: the table; the interface's call for one page has its name.
         place: the snapshot's migration id and time.
         parts: further arguments of the call; all its pages are read for each of them.
-        endpoint: method and path, for messages.
-        table: the table's name, for messages.
         page_size: how many contracts to request at once.
         server: the server that the pages come from, once it has answered.
         route: the route that they come from, likewise.
@@ -63,11 +62,9 @@ class SnapshotReader:
 
     scan: Scan
     origin: Origin
-    call: str
+    table: Table
     place: Cursor
     parts: Sequence[dict[str, Any]]
-    endpoint: str
-    table: str
     page_size: int
     server: str = ""
     route: Route | None = None
@@ -75,6 +72,11 @@ class SnapshotReader:
     _failed: set[str] = field(default_factory=set)
     _changed: set[str] = field(default_factory=set)
     _resumed: bool = False
+
+    @property
+    def endpoint(self) -> str:
+        """Method and path, for messages."""
+        return self.table.endpoints[0]
 
     def resume(self, server: str, route: Route, token: Token) -> None:
         """Begin with a later page, of the server and route that gave its token."""
@@ -154,7 +156,7 @@ class SnapshotReader:
         options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
         answer, self.page_size = as_many_as_allowed(
             self.page_size,
-            lambda size: scan.raw(self.call, **options, **part, after=token, page_size=size, route=self.route),
+            lambda size: scan.raw(self.table.name, **options, **part, after=token, page_size=size, route=self.route),
         )
         assert answer is not None
         self.origin.servers[source_of(answer.server)] = None
@@ -163,7 +165,7 @@ class SnapshotReader:
         return self._read(answer.value)
 
     def _read(self, body: bytes) -> SnapshotPage:
-        with reading(self.endpoint, table=self.table):
+        with reading(self.endpoint, table=self.table.name):
             page = reads(SnapshotPage)(body)
             place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
             if place != self.place:

@@ -77,10 +77,7 @@ class SnapshotSync:
             if any(known.cursor == cursor and known.state is State.WHOLE for known in stored):
                 _log.info("the snapshot of %s is stored already", cursor)
                 return
-            reader = SnapshotReader(
-                net.scan, Origin(), "active_contracts", cursor, [{}], ACTIVE_CONTRACTS.endpoints[0],
-                ACTIVE_CONTRACTS.name, self.request.page_size,
-            )  # fmt: skip
+            reader = SnapshotReader(net.scan, Origin(), ACTIVE_CONTRACTS, cursor, [{}], self.request.page_size)
             begun = unfinished(stored)
             server = None if begun is None else self._server_of(begun, cursor, net.scan.servers)
             following = self.root.document.following
