@@ -25,7 +25,7 @@ from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.history_request import SOURCES, Source
 from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.table_loader import TableLoad, needing
-from ledgerframes.paging.cursor import Bound, Cursor, bound
+from ledgerframes.paging.cursor import Bound, Cursor
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
@@ -132,12 +132,11 @@ def load_active_contracts(
         filters["templates"] = routes.template_names(distinct(templates, "templates", empty=_SOME))
     if parties is not None:
         filters["parties"] = distinct(parties, "parties", empty=_SOME, kind=PartyId)
-    narrow = bool(filters) or load.limit is not None
     if choice(source, "source", SOURCES) == "objects":
         with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
-            return _objects(load, at, filters, page_size, narrow=narrow)
+            return _objects(load, at, filters, page_size)
     with needing_snapshots():
-        return _pages(load, at, filters, page_size, read_contracts, narrow=narrow)
+        return _pages(load, at, filters, page_size, read_contracts)
 
 
 @loader(
@@ -178,12 +177,11 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
     """
     filters = {"owners": distinct(owners, "owners", empty=": give at least one party id", kind=PartyId)}
     with needing(*load.needs, instead=load.instead):
-        return _pages(load, at, filters, page_size, _read_coins, narrow=True)
+        return _pages(load, at, filters, page_size, _read_coins)
 
 
-def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: int, *, narrow: bool) -> Any:
+def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: int) -> Any:
     """Load a snapshot from its objects into one frame, so many lines at a time."""
-    bound(at, "at")
     size = whole_number(lines, "page_size", least=1, most=_MAXIMUM)
     snapshot, migration_id = snapshot_of(load.net, at)
     load.origin.servers[snapshot.place] = None
@@ -195,7 +193,7 @@ def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: 
     ):
         for name, contracts in parts:
             rows += len(contracts)
-            if not narrow and rows > most:
+            if load.limit is None and not filters and rows > most:
                 raise InputError(
                     f"the snapshot has more than {most:,} contracts: give templates= or parties=, or limit= with as"
                     " many rows as memory holds"
@@ -210,11 +208,8 @@ def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: 
     return _frame(load, table, filters, migration_id, snapshot.micros)
 
 
-def _pages(
-    load: TableLoad, at: Bound | None, filters: dict[str, Any], page_size: int, read: Any, *, narrow: bool
-) -> Any:
+def _pages(load: TableLoad, at: Bound | None, filters: dict[str, Any], page_size: int, read: Any) -> Any:
     """Load all pages of a snapshot into one frame."""
-    bound(at, "at")
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
     place = snapshot_at(load.net, at)
     parts = _parts(filters)
@@ -224,7 +219,7 @@ def _pages(
     with load.origin.tolerating(allow_partial=load.allow_partial):
         for items in reader.pages(restart=batches.clear):
             rows = sum(batch.num_rows for batch in batches) if batches else 0
-            if not narrow and len(batches) >= _FREE_PAGES:
+            if load.limit is None and not filters and len(batches) >= _FREE_PAGES:
                 raise InputError(
                     f"the snapshot has more than {rows:,} contracts, {_FREE_PAGES} pages: give templates= or parties=,"
                     " or limit= with as many rows as memory holds"
