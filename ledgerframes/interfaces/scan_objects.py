@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
@@ -21,8 +21,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Meta, Struct
 
+from ledgerframes.arguments import names, text, whole_number
 from ledgerframes.arguments import path as path_argument
-from ledgerframes.arguments import text, whole_number
 from ledgerframes.errors import DecodeError, InputError, StoreError
 from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, declared_call, sends
@@ -35,6 +35,7 @@ from ledgerframes.write_aside import written_aside
 
 UPDATE_OBJECTS: Final = Endpoint("scan", "POST", "/v0/history/bulk/updates")
 SNAPSHOT_OBJECTS: Final = Endpoint("scan", "GET", "/v0/history/bulk/acs")
+OBJECT_CHECKSUMS: Final = Endpoint("scan", "POST", "/v0/history/bulk/checksums")
 
 #: The most objects on a page of the list.
 LARGEST_LIST: Final = 1_000
@@ -59,6 +60,18 @@ class SnapshotObjects(ListPage, frozen=True):
 
     record_time: str
     object_refs: list[ObjectRef]
+
+
+class ObjectChecksum(Struct, frozen=True):
+    """The SHA-256 of an object, as in a list; None if the server has not written the object."""
+
+    value: Annotated[str, Meta(min_length=1)] | None = None
+
+
+class ObjectChecksums(Struct, frozen=True):
+    """The digests of some objects, in the order of their keys."""
+
+    checksums: list[ObjectChecksum]
 
 
 DOWNLOAD: Final = Endpoint("scan", "GET", "/v0/history/bulk/download/{object_key}")
@@ -111,7 +124,12 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
 
 def name_of(url: str) -> str:
     """An object's name for messages: the last two steps of its path, without a signature or any other query."""
-    return "/".join(unquote(urlsplit(url).path).rstrip("/").split("/")[-2:])[:200]
+    return key_of(url)[:200]
+
+
+def key_of(url: str) -> str:
+    """An object's key, by which every scan knows it: the last two steps of its path, segment and file."""
+    return "/".join(unquote(urlsplit(url).path).rstrip("/").split("/")[-2:])
 
 
 def sha256_of(digest: str) -> bytes:
@@ -253,6 +271,28 @@ class ObjectCalls(Calls):
         """
         query = {"at_or_before_record_time": format_timestamp(to_micros(at, "at"))}
         return Call(SNAPSHOT_OBJECTS.request(query=query), reads(SnapshotObjects))
+
+    @sends(OBJECT_CHECKSUMS, neighbour=True)
+    def object_checksums(self, keys: Sequence[str]) -> Call[ObjectChecksums]:
+        """Read the digests that a scan has for objects (POST /v0/history/bulk/checksums; young).
+
+        Scans write the same objects, so another one's digests show whether a list can be believed. Loads and syncs by
+        objects ask for them where several scans are given.
+
+        Args:
+            keys: the last two steps of the objects' URLs, decoded, such as `<from>~<to>/updates_compact_json_0.zstd`.
+
+        Raises:
+            StatusError: 501 or 404: the server has no objects.
+
+        Example:
+            >>> import ledgerframes as lf
+            >>> with lf.sandbox(updates=50) as net:
+            ...     answer = net.scan.object_checksums(["0001-01-01T00:00:00Z~2025-03-03T09:00:00Z/none.zstd"])
+            >>> answer.checksums[0].value is None
+            True
+        """
+        return Call(OBJECT_CHECKSUMS.request(json={"object_keys": [*names(keys, "keys")]}), reads(ObjectChecksums))
 
     def iter_update_objects(self, *, after: When, up_to: When) -> Iterator[ObjectRef]:
         """Iterate over all objects with the updates of a range, as far as the server has written them.

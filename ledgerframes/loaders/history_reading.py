@@ -36,8 +36,9 @@ from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.table_loader import needing, provenance
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.history import ObjectHistory
-from ledgerframes.objects.sources import FileCache, ScanObjects
+from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import PageQuery

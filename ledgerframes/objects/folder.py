@@ -19,8 +19,9 @@ import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import ConfigurationError, DecodeError, InputError, StoreError
 from ledgerframes.interfaces.scan_objects import check_room, sha256_of
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.lines import read_lines
-from ledgerframes.objects.sources import UPDATES, FileCache, ObjectName, StoredObject, read_name
+from ledgerframes.objects.sources import UPDATES, ObjectName, StoredObject, read_name
 from ledgerframes.transport import Stop
 from ledgerframes.write_aside import written_aside
 

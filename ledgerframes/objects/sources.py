@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, InputError, NotFoundError, StatusError
-from ledgerframes.interfaces.scan_objects import SNAPSHOT_OBJECTS, ObjectRef, name_of, sha256_of
+from ledgerframes.errors import DecodeError, InputError, NotFoundError, RequestError, StatusError
+from ledgerframes.interfaces.scan_objects import (
+    LARGEST_LIST,
+    OBJECT_CHECKSUMS,
+    SNAPSHOT_OBJECTS,
+    ObjectRef,
+    key_of,
+    name_of,
+    sha256_of,
+)
 from ledgerframes.interfaces.scan_objects import SnapshotObjects as Listed
-from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp, format_trimmed, parse_timestamp
+from ledgerframes.objects.file_cache import FileCache, Get
+from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, format_timestamp, format_trimmed, parse_timestamp
 from ledgerframes.transport import Stop
 
 if TYPE_CHECKING:
@@ -38,10 +43,6 @@ SNAPSHOT: Final = "ACS"
 _FILE: Final = re.compile(r"(updates|ACS)(?:_([a-z][a-z_]*))?_(\d{1,9})\.zstd", re.ASCII)
 
 _listed: Final = msgspec.json.Decoder(Listed)
-#: Files that are kept for a single reader: the one being read, and the next.
-_AHEAD: Final = 2
-#: Writes an object to a file, which appears once it is complete.
-Get = Callable[[Path], object]
 
 
 @dataclass(frozen=True, order=True)
@@ -120,60 +121,6 @@ class Objects(Protocol):
 
 
 @dataclass(frozen=True)
-class FileCache:
-    """Files that are fetched when they are first requested; thread-safe.
-
-    Attributes:
-        folder: their folder; an existing file is not fetched again.
-        capacity: the number of completely read files to keep, for readers that begin in the middle of one.
-    """
-
-    folder: Path
-    capacity: int = 0
-    _read: deque[Path] = field(default_factory=deque)
-    _ahead: deque[Path] = field(default_factory=deque)
-    _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
-
-    def fetch(self, name: str, get: Get) -> None:
-        """Make a file available; of those whose reader ends before opening them, the last ones are kept."""
-        target = self.folder / name
-        with self._locks[name]:
-            _get(target, get)
-        self._ahead.append(target)
-        self._remove(self._ahead, self.capacity + _AHEAD)
-
-    @contextmanager
-    def opened(self, name: str, get: Get) -> Iterator[Any]:
-        """The bytes of a file, which is removed once it, or several later ones, were read."""
-        target = self.folder / name
-        # Several readers may want the same file at once, and one of them removes it.
-        with self._locks[name]:
-            _get(target, get)
-            file = pa.OSFile(str(target), "rb")
-        with suppress(ValueError):
-            self._ahead.remove(target)
-        try:
-            with file:
-                yield file
-        finally:  # also if a reader stops in the middle
-            self._read.append(target)
-            self._remove(self._read, self.capacity)
-
-    def _remove(self, files: deque[Path], most: int) -> None:
-        """Remove all but the last files."""
-        while len(files) > most:
-            with suppress(IndexError):  # another reader was faster
-                target = files.popleft()
-                with self._locks[target.name]:
-                    target.unlink(missing_ok=True)
-
-
-def _get(target: Path, get: Get) -> None:
-    if not target.exists():
-        get(target)
-
-
-@dataclass(frozen=True)
 class ScanObjects:
     """The objects of a scan.
 
@@ -193,9 +140,12 @@ class ScanObjects:
     def updates(self, after: int, up_to: int) -> list[StoredObject] | None:
         """The objects of some record times, in the order of the history; None if the scan has none.
 
+        Of several scans, others confirm the digests; what they have not written yet is left out.
+
         Raises:
             RequestError: the scan returned no list.
             PagingError: it repeats a page of the list.
+            DecodeError: other scans have another digest for an object.
         """
         try:
             lists = list(self.scan.object_lists(after=format_timestamp(after), up_to=format_timestamp(up_to)))
@@ -203,7 +153,13 @@ class ScanObjects:
             if error.status in _NOT_SERVED:
                 return None
             raise
-        return readable((ref for page in lists for ref in page.value.object_refs), server=lists[0].server)
+        listed = readable((ref for page in lists for ref in page.value.object_refs), server=lists[0].server)
+        waiting = unconfirmed(self.scan, listed)
+        if waiting:
+            _log.warning("%s and what follows are not read: other scans have not written them yet", waiting[0].name)
+        # Whole segments: one without its last object would pass for complete.
+        first = min((stored.name.after for stored in waiting), default=LATEST)
+        return [stored for stored in listed if stored.name.up_to <= first]
 
     def fetch(self, stored: StoredObject) -> None:
         """Download an object.
@@ -250,6 +206,57 @@ def readable(refs: Iterable[ObjectRef], kind: str = UPDATES, *, server: str = ""
     return [objects[name] for name in sorted(objects)]
 
 
+def unconfirmed(scan: Scan, objects: Sequence[StoredObject]) -> list[StoredObject]:
+    """The listed objects whose digests too few of several scans have, in order; they may not be written there yet.
+
+    Scans write the same objects. Of n that answer, (n - 1) // 3 may be faulty, so one more of them has to have the
+    digest, and fewer another one. A scan that does not serve digests, or does not answer, does not count.
+
+    Args:
+        scan: the scans.
+        objects: from the list of one of them.
+
+    Raises:
+        DecodeError: as many scans have another digest for one of them.
+    """
+    others = [server for server in scan.servers if objects and server != objects[0].server]
+    answers = {server: known for server in others if (known := _digests(scan, server, objects)) is not None}
+    enough = len(answers) // 3 + 1
+    waiting = []
+    for place, stored in enumerate(objects):
+        theirs = {server: digests[place] for server, digests in answers.items() if digests[place] is not None}
+        against = [server for server, digest in theirs.items() if digest != sha256_of(stored.digest)]
+        same = 1 + len(theirs) - len(against)
+        if len(against) >= same:
+            raise DecodeError(
+                f"{source_of(stored.server)} lists {stored.name} with another digest than"
+                f" {', '.join(map(source_of, against))}, so one of them has another history. What to do: compare them"
+                " with lf.cross_check and leave one out of scan_url=, or give source='pages'",
+                endpoint=str(OBJECT_CHECKSUMS), item=str(stored.name),
+            )  # fmt: skip
+        if same < enough:
+            waiting.append(stored)
+    return waiting
+
+
+def _digests(scan: Scan, server: str, objects: Sequence[StoredObject]) -> list[bytes | None] | None:
+    """The digests that a scan has for objects, None for each that it has not written; None if it does not say."""
+    found: list[bytes | None] = []
+    try:
+        for at in range(0, len(objects), LARGEST_LIST):
+            keys = [key_of(stored.location) for stored in objects[at : at + LARGEST_LIST]]
+            checksums = scan.on(server).object_checksums(keys).checksums
+            found += [None if one.value is None else sha256_of(one.value) for one in checksums]
+    except (RequestError, DecodeError) as error:
+        level = logging.DEBUG if isinstance(error, StatusError) and error.status in _NOT_SERVED else logging.WARNING
+        _log.log(level, "%s Its digests of objects are not compared.", error)
+        return None
+    if len(found) != len(objects):
+        _log.warning("%s sends %d digests for %d objects; they are not compared", server, len(found), len(objects))
+        return None
+    return found
+
+
 @dataclass(frozen=True)
 class SnapshotObjects:
     """The objects of one snapshot.
@@ -271,7 +278,7 @@ def newest_snapshot(scan: Scan, micros: int) -> SnapshotObjects:
     Raises:
         InputError: the scan has no objects, or none that are encoded like pages.
         NotFoundError: there is no such snapshot.
-        DecodeError: the list breaks the contract, or lacks an object.
+        DecodeError: the list breaks the contract, lacks an object, or has other digests than other scans.
     """
     place = source_of(scan.servers[0])
     try:
@@ -297,13 +304,19 @@ def newest_snapshot(scan: Scan, micros: int) -> SnapshotObjects:
         raise _broken(str(error)) from error
     if at > micros:
         raise _broken(f"asked for a snapshot at or before {format_timestamp(micros)}, it names {listed.record_time}")
-    objects = readable(listed.object_refs, SNAPSHOT)
+    objects = readable(listed.object_refs, SNAPSHOT, server=answer.server)
     if not objects:
         raise InputError(
             f"source='objects': {place} lists no objects of its snapshot of {listed.record_time} whose items are"
             " encoded like those of pages; give source='pages'"
         )
     _check(objects, at)
+    if unconfirmed(scan, objects):
+        raise NotFoundError(
+            f"{SNAPSHOT_OBJECTS}: {place} has the snapshot of {listed.record_time} as objects, and too few of the other"
+            " scans have written it yet. What to do: give an earlier at=, or source='pages'",
+            status=404, server=answer.server,
+        )  # fmt: skip
     return SnapshotObjects(at, tuple(objects), place)
 
 

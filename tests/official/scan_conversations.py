@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import ledgerframes as lf
+from ledgerframes.interfaces.scan_objects import key_of
 
 SUMMARY_OF_SCAN = "/api/scan/v0/holdings/summary"
 COIN = "splice-amulet:Splice.Amulet:Amulet"
@@ -43,14 +44,16 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.types.Network]
     yield first_object
     yield lambda net: net.scan.update_objects(after="2020-01-01", up_to="2030-01-01", page_token="9", page_size=900)
     yield lambda net: net.scan.snapshot_objects(at="9999-01-01")
+    yield lambda net: net.scan.object_checksums([key_of(first_object(net)), "none~none/none.zstd"])
     yield lambda net: net.scan.coins(**snapshot, owners=[alice, "nobody::1220"], after=3, page_size=5)
 
 
-def first_object(net: lf.types.Network) -> Any:
-    """The first object of the history."""
+def first_object(net: lf.types.Network) -> str:
+    """The first object of the history, downloaded; its address."""
     refs = net.scan.update_objects(after="2020-01-01", up_to="2030-01-01").object_refs
     with tempfile.TemporaryDirectory() as folder:
         net.scan.download_object(refs[0], f"{folder}/first")
+    return refs[0].url
 
 
 def summary_of_scan(net: lf.types.Network, alice: str, snapshot: dict[str, Any]) -> Any:

@@ -27,6 +27,7 @@ ARGUMENTS: Final[dict[str, Any]] = {
     "synchronizer": "global::1",
     "member": "PAR::alice::1",
     "requests": ["00"],
+    "keys": ["2026-01-01T00:00:00Z~2026-01-02T00:00:00Z/updates_compact_json_0.zstd"],
     "choice_arguments": {"extraArgs": {"context": {}, "meta": {}}},
     "user": lf.commands.User(id="alice"),
     "dar": b"PK",

@@ -25,8 +25,9 @@ from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.table_loader import Origin, denies
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.lines import object_lines
-from ledgerframes.objects.sources import FileCache, ScanObjects, SnapshotObjects, newest_snapshot
+from ledgerframes.objects.sources import ScanObjects, SnapshotObjects, newest_snapshot
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.tokens import Token, TokenChecks

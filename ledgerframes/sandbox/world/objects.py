@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -156,19 +156,20 @@ class Objects:
 
     def found(self, key: str) -> Object | None:
         """The object of that key, if there is one."""
-        return next((one for one in self._in_folder(key.partition("/")[0]) if one.key == key), None)
+        return next((one for one in self.in_folders({key.partition("/")[0]}) if one.key == key), None)
 
     def line(self, item: bytes) -> bytes:
         """An item as the writer of objects writes it: without spaces, the members of every object sorted by name."""
         return json.dumps(json.loads(item), sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
-    def _in_folder(self, folder: str) -> Iterator[Object]:
+    def in_folders(self, folders: Collection[str]) -> Iterator[Object]:
+        """The objects of segments and snapshots by the names of their folders."""
         for segment in self.written():
-            if segment.folder() == folder:
+            if segment.folder() in folders:
                 yield from self.of_segment(segment)
-        snapshots = [cursor for cursor in self.snapshots() if _folder(cursor) == folder]
-        if snapshots:
-            yield from self.of_snapshot(max(snapshots))
+        newest = {_folder(cursor): cursor for cursor in sorted(self.snapshots())}
+        for folder in newest.keys() & set(folders):
+            yield from self.of_snapshot(newest[folder])
 
     def _objects(
         self, name: str, parts: Sequence[Sequence[Any]], items: Callable[[Sequence[Any]], list[bytes]]

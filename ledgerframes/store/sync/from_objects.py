@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerframes.errors import StoreError
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.lines import Ahead
 from ledgerframes.objects.page_source import ObjectIndex
-from ledgerframes.objects.sources import FileCache, ScanObjects
+from ledgerframes.objects.sources import ScanObjects
 from ledgerframes.stopping import Stop
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import EARLIEST, LATEST

@@ -1,0 +1,72 @@
+"""`FileCache`: objects on disk while they are read."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+
+import pyarrow as pa
+
+#: Files that are kept for a single reader: the one being read, and the next.
+_AHEAD: Final = 2
+#: Writes an object to a file, which appears once it is complete.
+Get = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class FileCache:
+    """Files that are fetched when they are first requested; thread-safe.
+
+    Attributes:
+        folder: their folder; an existing file is not fetched again.
+        capacity: the number of completely read files to keep, for readers that begin in the middle of one.
+    """
+
+    folder: Path
+    capacity: int = 0
+    _read: deque[Path] = field(default_factory=deque)
+    _ahead: deque[Path] = field(default_factory=deque)
+    _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+
+    def fetch(self, name: str, get: Get) -> None:
+        """Make a file available; of those whose reader ends before opening them, the last ones are kept."""
+        target = self.folder / name
+        with self._locks[name]:
+            _get(target, get)
+        self._ahead.append(target)
+        self._remove(self._ahead, self.capacity + _AHEAD)
+
+    @contextmanager
+    def opened(self, name: str, get: Get) -> Iterator[Any]:
+        """The bytes of a file, which is removed once it, or several later ones, were read."""
+        target = self.folder / name
+        # Several readers may want the same file at once, and one of them removes it.
+        with self._locks[name]:
+            _get(target, get)
+            file = pa.OSFile(str(target), "rb")
+        with suppress(ValueError):
+            self._ahead.remove(target)
+        try:
+            with file:
+                yield file
+        finally:  # also if a reader stops in the middle
+            self._read.append(target)
+            self._remove(self._read, self.capacity)
+
+    def _remove(self, files: deque[Path], most: int) -> None:
+        """Remove all but the last files."""
+        while len(files) > most:
+            with suppress(IndexError):  # another reader was faster
+                target = files.popleft()
+                with self._locks[target.name]:
+                    target.unlink(missing_ok=True)
+
+
+def _get(target: Path, get: Get) -> None:
+    if not target.exists():
+        get(target)

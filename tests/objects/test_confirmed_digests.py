@@ -1,0 +1,76 @@
+"""Where several scans are given, an object counts if f + 1 of them have its digest, and fewer another one."""
+
+from contextlib import ExitStack
+
+import pytest
+
+import ledgerframes as lf
+from tests.rigs.object_faults import ObjectFaults
+from tests.rigs.servers import replica
+
+OTHER, NONE, LATER = ObjectFaults(cut=True), ObjectFaults(served=False), "later"
+BEGIN = (-(2**63), "0001-01-01")
+
+
+@pytest.fixture
+def connected(net):
+    """Connects to scans of one ledger, each with faults of its objects; the first one is asked for the lists."""
+    with ExitStack() as stack:
+
+        def connect(*faults):
+            scans = [stack.enter_context(replica(net.sandbox, lag=400 * (fault == LATER))) for fault in faults]
+            for scan, fault in zip(scans, faults, strict=True):
+                scan.object_faults = ObjectFaults() if fault == LATER else fault
+            return stack.enter_context(lf.connect(scan_url=[scan.scan_url for scan in scans]))
+
+        yield connect
+
+
+SAME = ObjectFaults()
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [SAME, SAME],
+        [SAME, NONE],
+        [SAME, NONE, NONE, NONE],
+        [SAME, OTHER, SAME],
+        [SAME, OTHER, SAME, NONE],
+        [SAME, LATER],
+        [SAME, SAME, LATER, LATER],
+    ],
+)
+def test_objects_that_enough_scans_have_are_read(connected, net, faults):
+    whole = lf.load_history(net, start=BEGIN, source="objects").updates
+    part = lf.load_history(connected(*faults), start=BEGIN, source="objects").updates
+    assert part.update_id.tolist() == whole.update_id.tolist()
+
+
+@pytest.mark.parametrize("faults", [[SAME, OTHER], [SAME, OTHER, OTHER], [SAME, OTHER, NONE], [OTHER, SAME, SAME]])
+def test_another_digest_is_refused_unless_more_scans_have_the_listed_one(connected, tmp_path, caplog, faults):
+    scans = connected(*faults)
+    with pytest.raises(lf.errors.DecodeError, match=r"with another digest than http.*lf\.cross_check.*source='pages'"):
+        lf.load_history(scans, start=BEGIN, source="objects")
+    with pytest.raises(lf.errors.DecodeError, match="with another digest than"):
+        lf.load_active_contracts(scans, source="objects")
+
+    lf.open_store(tmp_path / "lake").sync(scans, progress=False, source="auto")
+    assert "Pages are read instead of objects." in caplog.text
+
+
+def test_what_too_few_scans_have_is_read_later(connected, net, caplog):
+    scans = connected(SAME, LATER, LATER, LATER)
+    whole = lf.load_history(net, start=BEGIN, source="objects").updates
+    part = lf.load_history(scans, start=BEGIN, source="objects").updates
+    assert 0 < len(part) < len(whole)
+    assert part.update_id.tolist() == whole.update_id.tolist()[: len(part)]
+    end = tuple(whole.attrs["cursor"])
+    assert lf.load_history(net, start=BEGIN, end=end, source="objects").updates.attrs["complete"]
+    assert not lf.load_history(scans, start=BEGIN, end=end, source="objects").updates.attrs["complete"]
+    assert "other scans have not written them yet" in caplog.text
+
+    with pytest.raises(lf.errors.NotFoundError, match="too few of the other scans have written it yet"):
+        lf.load_active_contracts(scans, source="objects")
+
+
