@@ -72,5 +72,3 @@ def test_what_too_few_scans_have_is_read_later(connected, net, caplog):
 
     with pytest.raises(lf.errors.NotFoundError, match="too few of the other scans have written it yet"):
         lf.load_active_contracts(scans, source="objects")
-
-
