@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import msgspec
 
@@ -163,6 +163,16 @@ class SimScan:
     def download_object(self, ref: ObjectRef, to: Path) -> Path:
         """Download an object by the real interface."""
         return self._bulk().download_object(ref, to)
+
+    def on(self, server: str) -> SimScan:
+        """A server whose digests are asked for: none says any, since each writes its objects at times of its own."""
+        del server
+        return self
+
+    def object_checksums(self, keys: Sequence[str]) -> Never:
+        """Refused, as by a server without them."""
+        del keys
+        raise StatusError("bulk storage has no digests here", status=501)
 
     def _bulk(self) -> Scan:
         return Scan(ObjectSender(self))
