@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from tests.economics.histories import captured_events, incomplete
 
 V2 = "Splice.Amulet:RewardCouponV2"
@@ -40,6 +41,11 @@ def whole(worlds, request):
 @pytest.fixture(scope="module")
 def flows(worlds, whole):
     return next(flows for history, flows, _ in worlds if history is whole)
+
+
+@pytest.fixture(scope="module")
+def rewards(worlds, whole):
+    return next(rewards for history, _, rewards in worlds if history is whole)
 
 
 def with_validators(history):
@@ -87,10 +93,10 @@ def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
     events = whole.events.filter(pc.and_(pc.greater_equal(recorded, low), pc.less(recorded, high)))
     wanted = flows[(flows.record_time >= start) & (flows.record_time < end)]
 
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, together(events) as part:
         warnings.simplefilter("always", lf.errors.IncompleteFiguresWarning)
-        found, minted = lf.reward_flows(events), lf.mint_burn(events)
-        ended = lf.rewards(events).set_index("contract_id").query("outcome != 'open'")
+        found, minted = lf.reward_flows(part), lf.mint_burn(part)
+        ended = lf.rewards(part).set_index("contract_id").query("outcome != 'open'")
 
     # Few cuts are so short that nothing that began before ends in them.
     assert bool(caught) == bool(begun_before(events)), (start, end)
@@ -106,8 +112,7 @@ def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
     assert (ended.amount[known] == same.amount[known]).all()
 
 
-def test_the_whole_has_every_coupon_once(whole, flows):
-    rewards = lf.rewards(whole)
+def test_the_whole_has_every_coupon_once(flows, rewards):
     counted = flows.groupby("event").coupons.sum()
     outcomes = rewards.outcome.value_counts()
 
@@ -166,27 +171,25 @@ def test_a_claim_of_several_rounds_is_at_the_price_that_its_payment_states(whole
     assert told > 5
 
 
-def test_a_claim_of_coupons_that_are_not_known_has_no_price(whole):
+def test_a_claim_of_coupons_that_are_not_known_has_no_price(whole, flows):
     start = whole.updates["record_time"][len(whole.updates) // 2].as_py()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         late = lf.reward_flows(whole.events.filter(pc.greater_equal(whole.events["record_time"], start)))
-    every = lf.reward_flows(whole)
     names = ["update_id", "event", "kind", "party", "amount"]
-    both = late[late["round"].isna()].merge(every, on=names, suffixes=("", "_known"))
+    both = late[late["round"].isna()].merge(flows, on=names, suffixes=("", "_known"))
     claims = both[(both.event == "claimed") & both.amount_usd.notna()]
 
     assert len(claims) > 3
     assert claims.amount_usd.equals(claims.amount_usd_known)
 
 
-def test_the_worth_in_usd_is_at_the_price_of_the_round(whole, flows):
+def test_the_worth_in_usd_is_at_the_price_of_the_round(whole, flows, rewards):
     prices = lf.round_history(whole).set_index("round").amulet_price_usd
     row = flows[flows.amount_usd.notna() & flows["round"].notna()].iloc[-1]
 
     assert row.amount_usd == round(row.amount * prices[row["round"]], 10)
-    coupons = lf.rewards(whole)
-    known = coupons[coupons.amount.notna() & coupons["round"].isin(prices.index)]
+    known = rewards[rewards.amount.notna() & rewards["round"].isin(prices.index)]
     assert len(known) > 100
     for coupon in known.itertuples():
         assert coupon.amount_usd == round(coupon.amount * prices[coupon.round], 10)
