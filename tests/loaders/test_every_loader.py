@@ -93,7 +93,7 @@ LIMITED = [name for name in NAMES if "limit" in parameters(name)]
 
 @pytest.fixture(scope="module")
 def world():
-    with lf.sandbox(updates=300, migrations=1) as base:
+    with lf.sandbox(updates=150, migrations=1) as base:
         yield World(base)
 
 
@@ -152,25 +152,19 @@ def amounts(frame):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_network_says_how_amounts_are_held(name, world):
-    with world.connected(decimals="exact") as net:
+def test_a_network_says_how_amounts_are_held_and_whether_personal_data_is_kept(name, world):
+    with world.connected(decimals="exact", personal=True) as net:
         for given, expected, kind in (({}, "exact", Decimal), ({"decimals": "string"}, "string", str)):
             for frame in frames(load(name, net, world, **given)):
                 assert frame.attrs["decimals"] == expected
+                assert frame.attrs["personal"] is True
                 values = [value for column in amounts(frame) for value in frame[column].dropna()]
                 assert all(isinstance(value, kind) for value in values)
-    with world.connected() as net:
+    with world.connected(personal=False) as net:
         for frame in frames(load(name, net, world)):
             assert frame.attrs["decimals"] == "float"
+            assert not frame.attrs.get("personal", False)
             assert all(frame[column].dtype == "float64" for column in amounts(frame))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_frame_says_that_its_connection_keeps_personal_data(name, world):
-    for personal in (True, False):
-        with world.connected(personal=personal) as net:
-            for frame in frames(load(name, net, world)):
-                assert frame.attrs.get("personal", False) is personal
 
 
 # Without an answer it is unknown which snapshot the contracts would be of.
