@@ -1,5 +1,8 @@
 """Lakes that are filled from scans that prune: they say where they begin, go on, and name a gap."""
 
+from contextlib import suppress
+from random import Random
+
 import pandas as pd
 import pytest
 
@@ -7,8 +10,10 @@ import ledgerframes as lf
 from ledgerframes.errors import BeginsLateWarning
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.timestamps import format_timestamp
+from tests.asking import forwarded
 from tests.moving_window import MovingWindow, place
 from tests.rigs.servers import connected, replica
+from tests.transport.hostile_server import HostileServer
 
 UPDATES = 600
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
@@ -242,6 +247,17 @@ def test_a_lake_of_opened_objects_goes_on_with_pages_of_a_pruned_scan(store, tmp
         assert stored(store, start="begin") == ids(net)
 
 
+def covered(store, net):
+    """The ids of the updates of a ledger that lie where a store says that it has everything."""
+    parts = [(one.migration_id, one.after, one.up_to) for one in store.coverage().itertuples()]
+    found = set()
+    for update in net.sandbox.world.updates:
+        at = pd.Timestamp(timestamps.exact(update.record_time))
+        if any(update.migration_id == one and not at <= after and not at > up_to for one, after, up_to in parts):
+            found.add(update.update_id)
+    return found
+
+
 @pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("moves", "workers"),
@@ -261,18 +277,30 @@ def test_what_is_pruned_while_a_first_sync_reads_is_covered_by_nothing(moves, wo
         store.sync(lf.connect(scan_url=scan.scan_url), page_size=50, workers=workers)
 
     held = stored(store, allow_partial=True)
-    covered = [(one.migration_id, one.after, one.up_to) for one in store.coverage().itertuples()]
-    for update in net.sandbox.world.updates:
-        at = pd.Timestamp(timestamps.exact(update.record_time))
-        lies_in = any(
-            update.migration_id == migration_id and not at <= after and not at > up_to
-            for migration_id, after, up_to in covered
-        )
-        assert lies_in == (update.update_id in held)
+    assert covered(store, net) == held
     begun = next(iter(ids(net, 0, 1))) in held
     assert store.coverage().from_beginning.iloc[0] == begun
     assert store.coverage().begins_late.isna().iloc[0] == begun
     assert store.check(full=True)
+
+
+@pytest.mark.long(quick=6)
+@pytest.mark.parametrize("seed", [1, 5, 30, 33, 34, 42, 45, 51, *range(6, 26)])
+def test_an_address_that_scans_with_two_windows_share_covers_nothing_that_is_not_stored(seed, net, store):
+    draw = Random(seed)
+    part, begin = draw.choice([0.1, 0.3, 0.5, 0.8]), draw.choice([60, 200, 450, 580, 595])
+    size = draw.choice([20, 50, 1000])
+    with replica(net.sandbox) as pruned:
+        pruned.prune(before=place(net, begin))
+
+        def forward(heard):
+            return forwarded((pruned if draw.random() < part else net.sandbox).url, heard)
+
+        with HostileServer(forward) as gateway:
+            for _ in range(3):
+                with suppress(lf.errors.StoreError, lf.errors.PagingError, lf.errors.PartialResultError):
+                    store.sync(lf.connect(scan_url=f"{gateway.url}/api/scan"), page_size=size, workers=1)
+                assert covered(store, net) <= stored(store, allow_partial=True)
 
 
 @pytest.mark.parametrize(("page_size", "step"), [(50, 1), (50, 20), (1000, 7)])

@@ -119,6 +119,7 @@ class Beginnings:
             # Objects contain everything from the time in their names.
             first = Cursor(first.migration_id, objects_begin + 1)
         self.known[server] = begin = Beginning(first, proven)
+        self.proofs.begins(server, begin.at)
         self.firsts[first] = proven
         self.servers.begins[server] = begin.at
         final = self.proofs.now().of(server)

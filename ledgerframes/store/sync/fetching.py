@@ -246,6 +246,7 @@ class Fetcher:
         if first is None:  # it has pruned everything since it sent the page
             return True
         self.source.begins[page.server] = first
+        self.prober.proofs.begins(page.server, first)
         return first > read_to
 
     def _pruned(self, shard: Shard, page: PageRows | None) -> PageRows | None:

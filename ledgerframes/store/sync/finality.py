@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from ledgerframes.loaders.extent import Beginning
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.coverage_document import Begin
 from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.sync.agreement import Agreement
+from ledgerframes.store.sync.compare import DisagreesError
 from ledgerframes.store.sync.stored_rows import StoredRows
 
 
@@ -20,10 +22,12 @@ class Finality:
     Attributes:
         agreement: asks servers again which network they belong to.
         stored: the rows stored before this sync where it reads again.
+        left: the parts that were read and are not stored, in words.
     """
 
     agreement: Agreement
     stored: StoredRows
+    left: list[str] = field(default_factory=list)
     _stale: set[int] = field(default_factory=set)  # shards in which nothing more can become final
     _final: dict[int, int] = field(default_factory=dict)  # of pages handed to the committer
     _sure: dict[int, int] = field(default_factory=dict)  # of pages from confirmed servers
@@ -93,17 +97,24 @@ class Finality:
         """
         begin = self.agreement.beginnings.known.get(opening.server)
         migration_id, lo, first = opening[1:]
+        if not self._is_shown(key, opening, begin):
+            self._lows[key] = CLOSED, None
+            return
         proof = 0
         whole = begin is not None and begin.proven is True and begin.first.migration_id == migration_id
         shows_begin = begin is not None and first == begin.first.micros
-        if begin is not None and begin.has(migration_id, lo + 1) and (shows_begin or not whole or lo > BEGINNING):
+        latest = self.agreement.proofs.latest_begin(opening.server)
+        has = begin is not None and latest is not None and latest <= (migration_id, lo + 1)
+        if has and (shows_begin or not whole or lo > BEGINNING):
             low, proof = lo, 2 * int(whole)
         elif begin is None and lo > BEGINNING and opening.server not in self.agreement.beginnings.emptied:
             low = lo
         else:
             shown = [] if first is None else [first]
-            if begin is not None:
-                shown += [begin.first.micros] if begin.first.migration_id == migration_id else []
+            places = ([] if begin is None else [begin.first]) + ([] if latest is None else [latest])
+            place = max(places, default=None)
+            if place is not None and place.migration_id == migration_id:
+                shown.append(place.micros)
             at = min(shown, default=CLOSED + 1)  # nothing is known of a part that no server has any more
             proven = self.agreement.beginnings.proof_of(Cursor(migration_id, at))
             genesis = proven is True and first == at and lo <= BEGINNING  # it may have been pruned since
@@ -118,6 +129,28 @@ class Finality:
             self._forget({key}, beyond=low)
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
         self._lows[key] = low, record
+
+    def _is_shown(self, key: int, opening: Opening, begin: Beginning | None) -> bool:
+        """Whether a page has the first item of its migration that the server has shown and still has.
+
+        Raises:
+            DisagreesError: it does not, though no item may appear there any more.
+        """
+        server, migration_id, lo, first = opening
+        shown = self.agreement.proofs.earliest(server, migration_id)
+        if begin is None or shown is None or shown <= lo or (first is not None and first <= shown):
+            return True
+        place = Cursor(migration_id, shown)
+        if begin.first > place:
+            return True  # pruned since
+        why = f"{server} shows the history from {place} on, and also a page without that"
+        if shown <= self._final.get(key, NOTHING):
+            raise DisagreesError(
+                f"{why}: several scans that keep different parts share its address, or it shows updates later than"
+                " settle= allows. Name one of them in scan_url"
+            )
+        self.left.append(f"{why}; the next sync reads that part")
+        return False
 
     def _from_low(self, page: Fetched) -> Fetched:
         """A page with the part of its shard before which nothing was pruned while it was read."""

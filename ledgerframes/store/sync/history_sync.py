@@ -89,7 +89,7 @@ class HistorySync:
     @property
     def left(self) -> tuple[str, ...]:
         """The parts that could not be read for now, in words."""
-        return (*self._left, *self.fetch.left)
+        return (*self._left, *self.fetch.left, *self.finality.left)
 
     def run(self) -> None:
         """Read everything that is missing.
@@ -144,7 +144,7 @@ class HistorySync:
             self.history.prepare(first.name, first.known_by)
             self.agreement.first, self.agreement.recognised = first.cursor, {*self.servers.servers}
             # All at once, so that the workers share all migrations of a first sync.
-            later = migrations_after(self.servers, Cursor(first.cursor.migration_id, LATEST))
+            later = migrations_after(self.servers, Cursor(first.cursor.migration_id, LATEST), self.proofs)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
             return {min(begins).migration_id, *(one.migration_id for one in (first.cursor, *later))}
         self.history.prepare(network, self.history.known_by)
@@ -156,7 +156,7 @@ class HistorySync:
             self._ask_objects(self.history.known_by)
             self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
-            return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None))}
+            return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None, self.proofs))}
         later_ones = self._compare_newest(max(stored))
         if not self._recognised:
             return set()
@@ -192,7 +192,7 @@ class HistorySync:
             self._lagging = interval
         later = {cursor.migration_id for cursor in compared.cursors if cursor.migration_id > newest}
         if interval.lo >= CLOSED and not later:  # the look may have ended before
-            later = {cursor.migration_id for cursor in migrations_after(self.servers, Cursor(newest, LATEST))}
+            later = self._shown(newest, CLOSED)
         return later
 
     def _adds(self, interval: Interval, compared: Comparison) -> bool:
@@ -232,7 +232,7 @@ class HistorySync:
 
     def _shown(self, after: int, until: int) -> set[int]:
         """The migrations that servers show between two."""
-        later = migrations_after(self.servers, Cursor(after, LATEST))
+        later = migrations_after(self.servers, Cursor(after, LATEST), self.proofs)
         return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < until, later)}
 
     def _between(self, known: list[int]) -> set[int]:

@@ -146,10 +146,11 @@ def first_after(
     return cursors[0]
 
 
-def migrations_after(source: PageSource, after: Cursor | None) -> Iterator[Cursor]:
+def migrations_after(source: PageSource, after: Cursor | None, proofs: Proofs | None = None) -> Iterator[Cursor]:
     """The first cursor of every migration after a cursor; sends one request per migration, and one more."""
+    proofs = Proofs(0) if proofs is None else proofs
     for _ in range(MIGRATIONS):
-        first = first_after(source, after, Proofs(0))
+        first = first_after(source, after, proofs)
         if first is None:
             return
         yield first
