@@ -35,9 +35,10 @@ UPDATE_BY_ID: Final = Endpoint(
     "GET",
     "/v1/updates/{update_id}",
     deprecated="deprecated since scan 0.5.10; newer scans have GET /v2/updates/{update_id}, which is used where it is",
+    not_found_is_local=True,  # it may have pruned the update
 )
 # Served from 0.5.10 on; newer releases have dropped v1.
-UPDATE_BY_ID_V2: Final = Endpoint("scan", "GET", "/v2/updates/{update_id}")
+UPDATE_BY_ID_V2: Final = Endpoint("scan", "GET", "/v2/updates/{update_id}", not_found_is_local=True)
 UPDATE_BY_HASH: Final = Endpoint("scan", "GET", "/v2/updates/hash/{hash}", not_found_is_local=True)
 ANS_RULES: Final = Endpoint("scan", "POST", "/v0/ans-rules")
 LICENSES: Final = Endpoint("scan", "GET", "/v0/admin/validator/licenses")
@@ -45,7 +46,7 @@ EARLIEST_ROUND: Final = Endpoint("scan", "GET", "/v0/internal/reward-accounting-
 # Its path from 0.6.0 until it moved in 0.6.5.
 EARLIEST_ROUND_OLD: Final = Endpoint("scan", "GET", "/v0/reward-accounting-process/rounds/earliest-available")
 LATEST_RECORD_TIME: Final = Endpoint("scan", "GET", "/v0/events/latest-record-time")
-EVENT_BY_ID: Final = Endpoint("scan", "GET", "/v0/events/{update_id}")
+EVENT_BY_ID: Final = Endpoint("scan", "GET", "/v0/events/{update_id}", not_found_is_local=True)
 
 
 class LicensesPage(ListPage, frozen=True):
@@ -78,7 +79,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             value_encoding: `compact_json`, the server's default, or `protobuf_json`, verbose and type-carrying.
 
         Raises:
-            NotFoundError: the scan does not know the update.
+            NotFoundError: no scan knows the update; one that has pruned it does not.
         """
         query = encoding_of(value_encoding)
         path = {"update_id": update_id}

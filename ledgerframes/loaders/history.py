@@ -13,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY
 from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
-from ledgerframes.errors import InputError
+from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.frames import attrs_of, described, proof_of, shown_by_rows, to_arrow
@@ -185,7 +185,8 @@ def load_update(
 ) -> History[Any]:
     """Load one update by its id, or by the hash of its prepared transaction.
 
-    Contract: GET /v1/updates/{update_id} or its successor, and GET /v2/updates/hash/{hash}, which every scan is asked.
+    Contract: GET /v1/updates/{update_id} or its successor, and GET /v2/updates/hash/{hash}. Every scan is asked, until
+    one has it.
 
     Args:
         update_id: the update's id.
@@ -196,7 +197,8 @@ def load_update(
 
     Raises:
         InputError: an argument breaks a rule, or not exactly one of `update_id` and `hash` is given.
-        NotFoundError: the scan does not know the update, or no scan has the hash indexed.
+        NotFoundError: no scan knows the update, as all may have pruned it, or none has the hash indexed.
+        DecodeError: the answer is another update.
 
     Example:
         >>> import ledgerframes as lf
@@ -215,7 +217,8 @@ def load_update(
     calls = load.net.scan.raw
     if hash is not None:
         return _single(load, calls.update_by_hash(hash), UPDATE_BY_HASH, f"hash {hash}")
-    return _single(load, calls.update_by_id(cast("str", update_id)), UPDATE_BY_ID, f"update {update_id}")
+    answer = calls.update_by_id(cast("str", update_id))
+    return _single(load, answer, UPDATE_BY_ID, f"update {update_id}", update_id=update_id)
 
 
 def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
@@ -267,9 +270,17 @@ def _check_as_sent(history: History[Any]) -> None:
             )
 
 
-def _single(load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, what: str) -> History[Any]:
+def _single(
+    load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, what: str, *, update_id: str | None = None
+) -> History[Any]:
     assert answer is not None, "both calls raise if there is no such update"
     batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
+    sent = batches["updates"]["update_id"][0].as_py()
+    if sent != (update_id or sent):
+        raise DecodeError(
+            f"{endpoint}: asked for {shown(what)}, the server sent update {shown(sent)}; ask another scan",
+            endpoint=str(endpoint), table="updates", column="update_id",
+        )  # fmt: skip
     load.origin.servers[source_of(answer.server)] = None
     frames = {name: load.of_table(table_named(name)).frame(batch, part=what) for name, batch in batches.items()}
     return History(**frames)

@@ -5,6 +5,7 @@ from collections import Counter
 from functools import partial
 from inspect import signature
 
+import httpx
 import pandas as pd
 import pytest
 
@@ -158,7 +159,7 @@ def test_an_unknown_update_is_not_found(net):
             lf.load_update(net, **given)
 
 
-@pytest.mark.parametrize("by", ["hash", "id"])
+@pytest.mark.parametrize("by", ["hash", "id", "id of both"])
 def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, by):
     updates = lf.load_updates(net)
     hashed = updates[updates.external_transaction_hash.notna()].iloc[-1]
@@ -170,8 +171,18 @@ def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, 
         if by == "hash":
             found = lf.load_update(both, hash=hashed.external_transaction_hash)
         else:
-            found = lf.load_update(both, updates.update_id[0])
-    assert found.updates.attrs["source"] == (net.sandbox.scan_url if by == "hash" else behind.scan_url)
+            found = lf.load_update(both, hashed.update_id if by == "id" else updates.update_id[0])
+    assert found.updates.attrs["source"] == (behind.scan_url if by == "id of both" else net.sandbox.scan_url)
+
+
+def test_another_update_than_the_one_asked_for_is_refused(truth):
+    other = httpx.MockTransport(lambda _: httpx.Response(200, json=truth[3]))
+    with lf.connect(scan_url="https://scan.example/api/scan", transport=other) as wrong:
+        with pytest.raises(
+            lf.errors.DecodeError, match="asked for 'update .*the server sent"
+        ):
+            lf.load_update(wrong, truth[5]["update_id"])
+        assert len(lf.load_update(wrong, truth[3]["update_id"]).updates) == 1
 
 
 def test_parquet_written_by_pandas_carries_provenance_and_exact_values(history, tmp_path):
