@@ -178,9 +178,7 @@ def test_an_update_names_the_server_that_gave_it_and_not_one_that_had_none(net, 
 def test_another_update_than_the_one_asked_for_is_refused(truth):
     other = httpx.MockTransport(lambda _: httpx.Response(200, json=truth[3]))
     with lf.connect(scan_url="https://scan.example/api/scan", transport=other) as wrong:
-        with pytest.raises(
-            lf.errors.DecodeError, match="asked for 'update .*the server sent"
-        ):
+        with pytest.raises(lf.errors.DecodeError, match=r"asked for 'update .*the server sent"):
             lf.load_update(wrong, truth[5]["update_id"])
         assert len(lf.load_update(wrong, truth[3]["update_id"]).updates) == 1
 
