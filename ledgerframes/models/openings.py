@@ -119,10 +119,15 @@ def _of_store(store: Any, at: Cursor | int) -> Opening:
 
 
 def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:
-    """The last snapshot before a moment; None if the scan has none."""
+    """The last snapshot before a moment; None if the scan has none.
+
+    Raises:
+        PartialResultError: the scan has pruned what followed it.
+    """
     micros = moment if isinstance(moment, int) else moment.micros
     try:
-        for first in reversed(list(first_cursors(net.scan.update_pages))):
+        firsts = list(first_cursors(net.scan.update_pages))
+        for first in reversed(firsts):
             if first >= moment if isinstance(moment, Cursor) else first.micros >= moment:
                 continue
             # A migration that had ended by then has its last snapshot at any time.
@@ -130,6 +135,11 @@ def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:
             taken = at_or_before(net.scan, first.migration_id, micros - 1 if own else LATEST)
             if taken is not None and taken >= first.micros:
                 return Cursor(first.migration_id, taken)
+            if taken is not None and first == firsts[0]:  # no snapshot precedes the ledger
+                raise PartialResultError(
+                    f"the scan's last snapshot before then is of {format_timestamp(taken)}, and its history begins at"
+                    f" {first}: it has pruned what lies between. Give a later at=, or name a scan that keeps more"
+                )
     except NotFoundError as error:
         if not error.unknown_route:
             raise

@@ -6,6 +6,7 @@ import random
 import re
 from types import SimpleNamespace
 
+import httpx
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -119,6 +120,23 @@ def test_a_scan_without_snapshots_has_its_history_replayed(history):
             lf.load_opening(short, at="2099-01-01")
     with pytest.raises(lf.errors.InputError, match=r"events begin at ledger begin.*leave opening= out"):
         lf.supply(history, opening=found)
+
+
+def test_a_snapshot_before_all_that_a_scan_has_kept_opens_nothing():
+    times = [f"2026-01-30T0{hour}:30:00.000000Z" for hour in (6, 7, 8)]
+    blank = {"workflow_id": "", "synchronizer_id": "s", "root_event_ids": [], "events_by_id": {}, "migration_id": 4}
+    kept = [{"update_id": one, "record_time": one, "effective_at": one, **blank} for one in times]
+
+    def answer(request):
+        if "snapshot-timestamp" in request.url.path:
+            return httpx.Response(200, json={"record_time": "2026-01-30T06:00:00Z"})
+        after = json.loads(request.content).get("after", {"after_migration_id": 0, "after_record_time": ""})
+        place = after["after_migration_id"], after["after_record_time"]
+        return httpx.Response(200, json={"transactions": [one for one in kept if (4, one["record_time"]) > place]})
+
+    scan = lf.connect(scan_url="https://scan.example/api/scan", transport=httpx.MockTransport(answer))
+    with scan, pytest.raises(lf.errors.PartialResultError, match=r"last snapshot .*06:00.* begins at .*06:30.* pruned"):
+        lf.load_opening(scan, at=(4, "2026-01-30T08:00:00Z"))
 
 
 def test_a_lake_opens_its_own_ranges(tmp_path):
