@@ -160,6 +160,27 @@ def test_a_snapshot_is_resumed_by_the_token_of_its_server(store):
     assert store.load(TABLE).loaded_at.nunique() == 1
 
 
+def test_a_snapshot_that_a_server_orders_differently_is_not_resumed(store):
+    state = {"stop": 4, "sign": 1}
+
+    def pages(after):
+        page = paged(9, 2, stop=state["stop"])(after)
+        if isinstance(page, dict):
+            numbers = [int(one["contract_id"]) for one in page["created_events"]]
+            page["created_events"] = [created(number if state["sign"] > 0 else 8 - number) for number in numbers]
+        return page
+
+    with HostileServer(scan(pages)) as server, asking(server, attempts=1) as net:
+        with pytest.raises(lf.errors.ServerError):
+            store.sync(net, **SMALL)
+        state |= {"stop": None, "sign": -1}
+        with pytest.raises(lf.errors.PagingError, match="twice since it was resumed"):
+            store.sync(net, **SMALL)
+        assert len(store.load(TABLE, allow_partial=True)) == 0
+        store.sync(net, **SMALL)
+    assert sorted(store.load(TABLE).contract_id) == [f"00{number}" for number in range(9)]
+
+
 def test_a_token_that_the_server_forgot_begins_the_snapshot_anew(store):
     state = {"stop": 4}
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.config.settings import source_of
@@ -61,6 +62,7 @@ class SnapshotSync:
     _pages: list[pa.RecordBatch] = field(default_factory=list)
     _following: tuple[Route, Token] | None = None
     _since: float = 0.0
+    _resumed: bool = False
 
     def run(self, net: Network) -> None:
         """Store the newest snapshot before the end of the requested range, unless it is already stored.
@@ -83,7 +85,7 @@ class SnapshotSync:
             following = self.root.document.following
             if begun is not None and server is not None and following is not None:
                 _log.info("the snapshot of %s is resumed after %d contracts", cursor, begun.rows)
-                self._snapshot = begun
+                self._snapshot, self._resumed = begun, True
                 reader.resume(server, *following)
             else:
                 self._begin(cursor, begun)
@@ -103,7 +105,7 @@ class SnapshotSync:
         loaded_at = max([now, *(known.loaded_at + 1 for known in self.root.document.snapshots)])
         self._abandoned = abandoned
         self._snapshot = StoredSnapshot(cursor, loaded_at)
-        self._pages, self._following = [], None
+        self._pages, self._following, self._resumed = [], None, False
 
     def _restart(self) -> None:
         """Forget the pages of a server that failed: another one is read from the beginning."""
@@ -125,6 +127,8 @@ class SnapshotSync:
                     if full:
                         enough.grow()
                     self._commit(State.READING)
+            if self._resumed:
+                self._check_once()
         except PagingError:
             self._take_back()
             raise
@@ -135,6 +139,21 @@ class SnapshotSync:
                     self._commit(State.READING)
             raise
         self._commit(State.WHOLE)
+
+    def _check_once(self) -> None:
+        """Refuse contracts that a snapshot has twice, as a server may order them differently when it is resumed.
+
+        Raises:
+            PagingError: there are some, and others are missing in their place.
+        """
+        assert self._snapshot is not None
+        stored = self.table.dataset().filter(self._snapshot.own_rows).to_table(columns=["contract_id"])
+        names = [*stored["contract_id"].chunks, *(page["contract_id"] for page in self._pages)]
+        if pc.count_distinct(ids := pa.chunked_array(names)).as_py() < len(ids):
+            raise PagingError(
+                f"{ACTIVE_CONTRACTS.endpoints[0]}: the pages of the snapshot have contracts twice since it was resumed,"
+                " so the server orders them differently now; the next sync reads it from its beginning"
+            )
 
     def _take_back(self) -> None:
         """Remove the stored part of a snapshot whose pages contradict each other, so that no sync resumes it."""
