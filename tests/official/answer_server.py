@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -60,6 +61,10 @@ PAYLOADS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
+#: Routes that answer with the update asked for.
+BY_ID = {"/v1/updates/{update_id}", "/v2/updates/{update_id}"}
+
+
 @dataclass
 class AnswerServer:
     """What is answered.
@@ -102,6 +107,8 @@ class AnswerServer:
         if self.kind == "Reassignment" and "includeReassignments" not in wanted:
             return Response(json.dumps(UNKNOWN_UPDATE), 404, media_type="application/json")
         value = self.make(found, dict(request.query_params), asked) if content else None
+        if found.path in BY_ID:  # its other ids begin with its own
+            value = json.loads(json.dumps(value).replace(value["update_id"], unquote(path.rpartition("/")[2])))
         self.sent.setdefault(f"{found.method} {found.path}", []).append(value)
         return Response(json.dumps(value) if content else b"", media_type="application/json")
 
