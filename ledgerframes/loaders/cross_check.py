@@ -70,7 +70,7 @@ class CrossCheck(Result):
         beyond: which side has more than the other, in words; empty if none has.
         lacks: which side begins later than the other, and where, in words; earlier updates are not compared.
         whole: whether both sides reach back to the requested `start`.
-        pruned: updates that one side pruned while it was read; they are not compared.
+        pruned: updates that one side has pruned; they are not compared.
     """
 
     a: str
@@ -110,7 +110,7 @@ class CrossCheck(Result):
             f"{f' at {difference.pointer}: {difference.a} / {difference.b}' if difference.pointer else ''}"
             for difference in self.differences
         ]
-        pruned = f"{self.pruned:,} updates were pruned on one side while it was read; they are not compared"
+        pruned = f"{self.pruned:,} updates were pruned on one side; they are not compared"
         lines += [self.lacks, self.beyond, pruned if self.pruned else ""]
         return [visible(line) for line in lines if line]
 

@@ -241,6 +241,10 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
         advice += f". {request.endpoint.since}" if request.endpoint.since else ""
     elif _location(received):
         advice = "redirects are not followed: give the address it points to as {interface}_url=, if you trust it"
+    elif status == 404 and request.url is not None:
+        advice = "the object is gone: list the objects again, or give source='pages'"
+    elif status == 404 and request.endpoint.not_found_is_local:
+        advice = "check the id; scans do not know what they have pruned"
     elif status < 500 and status not in _ADVICE:
         advice = "fix what the server reports"
     elif status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(detail):

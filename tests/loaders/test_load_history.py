@@ -152,8 +152,9 @@ def test_one_update_by_id_and_by_hash(net, truth, history):
 
 
 def test_an_unknown_update_is_not_found(net):
-    with pytest.raises(lf.errors.NotFoundError, match="404"):
-        lf.load_update(net, hash="no such hash")
+    for given in ({"hash": "no such hash"}, {"update_id": "no such id"}):
+        with pytest.raises(lf.errors.NotFoundError, match=r"404.*check the id; scans do not know what"):
+            lf.load_update(net, **given)
     for given in ({}, {"update_id": "u", "hash": "h"}):
         with pytest.raises(lf.errors.InputError, match=r"update_id=.* and hash=.*: give one of them"):
             lf.load_update(net, **given)

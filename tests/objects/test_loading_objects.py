@@ -191,7 +191,7 @@ def test_a_scan_without_objects_is_named_with_what_to_do(served, load):
     [
         (ObjectFaults(wrong_digest=True), lf.errors.DecodeError, "does not have the digest"),
         (ObjectFaults(cut=True), lf.errors.DecodeError, "(updates|ACS)_compact_json_0.zstd cannot be read"),
-        (ObjectFaults(gone=True), lf.errors.NotFoundError, "not found"),
+        (ObjectFaults(gone=True), lf.errors.NotFoundError, "not found.*the object is gone: list the objects again"),
     ],
     ids=["wrong digest", "cut", "gone"],
 )
