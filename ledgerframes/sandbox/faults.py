@@ -198,7 +198,7 @@ async def answer(exchange: InjectedExchange, drawn: Drawn) -> None:
     if drawn.kind == "reset":
         await _reset(exchange)
     elif (refusal := _refusal(drawn.kind)) is not None:
-        await _whole(exchange, refusal)
+        await _send(exchange, refusal)
     else:
         await _spoil(exchange, await _ask(exchange), drawn)
 
@@ -251,15 +251,15 @@ async def _spoil(exchange: InjectedExchange, whole: InjectedAnswer, drawn: Drawn
         case "reset-after":
             await _reset(exchange)
         case "reset-in-body":
-            await _begin(exchange, whole, part)
+            await _send(exchange, whole, part)
             await _reset(exchange)
         case "short-body":
-            await _begin(exchange, whole, part)
+            await _send(exchange, whole, part)
             await _end(exchange)
         case "truncated":
-            await _whole(exchange, replace(whole, body=part))
+            await _send(exchange, replace(whole, body=part))
         case _:
-            await _whole(exchange, replace(whole, headers=_as_text(whole.headers)))
+            await _send(exchange, replace(whole, headers=_as_text(whole.headers)))
 
 
 def _shortened(length: int, at: float) -> int:
@@ -287,14 +287,11 @@ async def _ask(exchange: InjectedExchange) -> InjectedAnswer:
     return InjectedAnswer(started[0]["status"], headers, b"".join(pieces))
 
 
-async def _whole(exchange: InjectedExchange, whole: InjectedAnswer) -> None:
+async def _send(exchange: InjectedExchange, whole: InjectedAnswer, begin: bytes | None = None) -> None:
+    """Send an answer, or only its head and the beginning of its body."""
     await exchange.send(whole.start())
-    await exchange.send({"type": "http.response.body", "body": whole.body})
-
-
-async def _begin(exchange: InjectedExchange, whole: InjectedAnswer, part: bytes) -> None:
-    await exchange.send(whole.start())
-    await exchange.send({"type": "http.response.body", "body": part, "more_body": True})
+    body = whole.body if begin is None else begin
+    await exchange.send({"type": "http.response.body", "body": body, "more_body": begin is not None})
 
 
 async def _reset(exchange: InjectedExchange) -> None:

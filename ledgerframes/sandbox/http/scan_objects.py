@@ -30,12 +30,6 @@ class ObjectsRequest(Struct):
     next_page_token: str | None = None
 
 
-class ChecksumsRequest(Struct):
-    """The body of POST /v0/history/bulk/checksums."""
-
-    object_keys: list[str]
-
-
 @ROUTES.post("/api/scan/v0/history/bulk/updates", since="0.7")
 async def updates(request: ServerRequest) -> dict[str, Any]:
     """Whole segments, as many as fit into a page."""
@@ -91,14 +85,11 @@ async def download(request: ServerRequest) -> Response:
 
 
 @ROUTES.post("/api/scan/v0/history/bulk/checksums", since="0.7")
-async def checksums(request: ServerRequest) -> dict[str, Any]:
+def checksums(request: ServerRequest) -> dict[str, Any]:
     """The digests of objects by key, without a value for those that are not written."""
-    keys = read_as(ChecksumsRequest, await read_within(request.http, JSON_MAXIMUM)).object_keys
-    wanted = set(keys)
-    with request.world.lock:
-        listed = request.server.objects.in_folders({key.partition("/")[0] for key in keys})
-        objects = [one for one in listed if one.key in wanted]
-    known = dict(zip((one.key for one in objects), await _digests(objects), strict=True))
+    keys = [str(key) for key in request.ids("object_keys")]
+    listed = request.server.objects.in_folders({key.partition("/")[0] for key in keys})
+    known = {one.key: _digest(one) for one in listed if one.key in {*keys}}
     return {"checksums": [{"value": known[key]} if key in known else {} for key in keys]}
 
 
@@ -106,14 +97,13 @@ async def _refs(request: ServerRequest, objects: list[Object]) -> list[dict[str,
     """The objects as they are listed; a thread writes those that were not asked for before."""
     url = request.http.url
     base = f"{url.scheme}://{url.netloc}{_PATH}"
-    digests = await _digests(objects)
+    digests = await asyncio.to_thread(lambda: [_digest(one) for one in objects])
     return [{"url": base + quote(one.key, safe=""), "digest": own} for one, own in zip(objects, digests, strict=True)]
 
 
-async def _digests(objects: list[Object]) -> list[str]:
-    """The SHA-256 of objects as Base64."""
-    digests = await asyncio.to_thread(lambda: [sha256(one.write()).digest() for one in objects])
-    return [base64.b64encode(own).decode() for own in digests]
+def _digest(one: Object) -> str:
+    """The SHA-256 of an object, as Base64."""
+    return base64.b64encode(sha256(one.write()).digest()).decode()
 
 
 def _following(last: Segment | None, token: str | None, written: list[Segment], up_to: int) -> dict[str, str]:
