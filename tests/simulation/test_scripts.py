@@ -394,6 +394,22 @@ SCRIPTS = {
         ),
         objects=True,
     ),
+    # A page that lacked a late first update, which a second page of the same place had, was taken for another scan's.
+    "a-late-first-update-between-two-pages": Script(
+        items=(
+            Item(0, 1 * U, "A", "a"),
+            Item(0, 2 * U, "B", "d"),
+            Item(0, 11 * U, "A", "p"),
+        ),
+        servers=2,
+        faults=("late", "lagging", "catching-up", "damaged"),
+        choices={
+            "damaged": [0, 0, 1],
+            "moves": [0, 0, 0, 4, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 2, 1, 1],
+            "plan": [1],
+            "sync": [0, 0, 1],
+        },
+    ),
     # The proof that a server lacks a stored update came after the look at it, and before the read that made it final.
     "a-fork-that-is-proven-while-a-sync-reads": Script(
         items=(Item(0, 1 * U + 7200000000, "A", "q"), Item(2, 10 * U + 7200000000, "A", "r")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ledgerframes.loaders.extent import Beginning
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import BEGINNING, CLOSED
@@ -22,16 +21,17 @@ class Finality:
     Attributes:
         agreement: asks servers again which network they belong to.
         stored: the rows stored before this sync where it reads again.
-        left: the parts that were read and are not stored, in words.
+        doubted: by shard, where it begins and why what was read of it is not stored.
     """
 
     agreement: Agreement
     stored: StoredRows
-    left: list[str] = field(default_factory=list)
+    doubted: dict[int, tuple[int, str]] = field(default_factory=dict)
     _stale: set[int] = field(default_factory=set)  # shards in which nothing more can become final
     _final: dict[int, int] = field(default_factory=dict)  # of pages handed to the committer
     _sure: dict[int, int] = field(default_factory=dict)  # of pages from confirmed servers
-    _openings: list[tuple[int, Opening]] = field(default_factory=list)  # of uncommitted pages, by shard
+    # Of uncommitted pages, by shard, with the record time up to which each page is final.
+    _openings: list[tuple[int, Opening, int]] = field(default_factory=list)
     _los: dict[int, int] = field(default_factory=dict)  # where shards begin
     _lows: dict[int, tuple[int, Begin | None]] = field(default_factory=dict)  # after which a shard is complete
     _senders: dict[str, int] = field(default_factory=dict)  # senders of uncommitted pages, with their breaks then
@@ -46,7 +46,7 @@ class Finality:
             # The first count is kept: any break since then makes all later pages doubtful.
             self._senders.setdefault(fetched.server, fetched.breaks)
         if fetched.opening is not None:
-            self._openings.append((fetched.key, fetched.opening))
+            self._openings.append((fetched.key, fetched.opening, fetched.settled))
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
         if not changes:
@@ -82,7 +82,9 @@ class Finality:
         sure += [self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
         if not all(sure):
             self._forget({page.key for page in pages})
-        for key, opening in self._openings:
+        for place, (key, opening, final) in enumerate(self._openings):
+            if all(later != key or again.lo > opening.lo for later, again, _ in self._openings[place + 1 :]):
+                self._check_first(key, opening, final)
             self._open(key, opening)
         self._openings = []
         pages = [self._from_low(page) for page in pages]
@@ -97,7 +99,7 @@ class Finality:
         """
         begin = self.agreement.beginnings.known.get(opening.server)
         migration_id, lo, first = opening[1:]
-        if not self._is_shown(key, opening, begin):
+        if key in self.doubted:
             self._lows[key] = CLOSED, None
             return
         proof = 0
@@ -130,27 +132,33 @@ class Finality:
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
         self._lows[key] = low, record
 
-    def _is_shown(self, key: int, opening: Opening, begin: Beginning | None) -> bool:
-        """Whether a page has the first item of its migration that the server has shown and still has.
+    def _check_first(self, key: int, opening: Opening, final: int) -> None:
+        """Leave out a page without the first item of its migration that the server has shown and still has.
+
+        Args:
+            key: its shard.
+            opening: the page, which no later one of the shard repeats.
+            final: the record time up to which it is final.
 
         Raises:
-            DisagreesError: it does not, though no item may appear there any more.
+            DisagreesError: no item may appear there any more.
         """
         server, migration_id, lo, first = opening
-        shown = self.agreement.proofs.earliest(server, migration_id)
+        begin, shown = self.agreement.beginnings.known.get(server), self.agreement.proofs.earliest(server, migration_id)
+        if lo <= self.doubted.get(key, (lo, ""))[0]:
+            self.doubted.pop(key, None)
         if begin is None or shown is None or shown <= lo or (first is not None and first <= shown):
-            return True
+            return
         place = Cursor(migration_id, shown)
         if begin.first > place:
-            return True  # pruned since
+            return  # pruned since
         why = f"{server} shows the history from {place} on, and also a page without that"
-        if shown <= self._final.get(key, NOTHING):
+        if shown <= final:
             raise DisagreesError(
                 f"{why}: several scans that keep different parts share its address, or it shows updates later than"
                 " settle= allows. Name one of them in scan_url"
             )
-        self.left.append(f"{why}; the next sync reads that part")
-        return False
+        self.doubted[key] = lo, f"{why}; the next sync reads that part"
 
     def _from_low(self, page: Fetched) -> Fetched:
         """A page with the part of its shard before which nothing was pruned while it was read."""

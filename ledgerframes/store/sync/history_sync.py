@@ -89,7 +89,7 @@ class HistorySync:
     @property
     def left(self) -> tuple[str, ...]:
         """The parts that could not be read for now, in words."""
-        return (*self._left, *self.fetch.left, *self.finality.left)
+        return (*self._left, *self.fetch.left, *(why for _, why in self.finality.doubted.values()))
 
     def run(self) -> None:
         """Read everything that is missing.
