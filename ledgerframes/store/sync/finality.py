@@ -78,12 +78,14 @@ class Finality:
         """
         # Asked in a fixed order, so that a simulation of the same seed sends the same requests.
         senders, self._senders = sorted(self._senders.items()), {}
-        sure = [self.agreement.confirm(server) for server, _ in senders]
-        sure += [self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
+        asked = {server for server, _ in senders if self.agreement.confirm(server)}
+        sure = [server in asked and self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
         if not all(sure):
             self._forget({page.key for page in pages})
         for place, (key, opening, final) in enumerate(self._openings):
-            if all(later != key or again.lo > opening.lo for later, again, _ in self._openings[place + 1 :]):
+            repeated = any(later == key and again.lo <= opening.lo for later, again, _ in self._openings[place + 1 :])
+            # A beginning from before the page shows nothing: the server may have pruned since.
+            if opening.server in asked and not repeated:
                 self._check_first(key, opening, final)
             self._open(key, opening)
         self._openings = []
