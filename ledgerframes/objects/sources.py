@@ -252,7 +252,8 @@ def _digests(scan: Scan, server: str, objects: Sequence[StoredObject]) -> list[b
         _log.log(level, "%s Its digests of objects are not compared.", error)
         return None
     if len(found) != len(objects):
-        _log.warning("%s sends %d digests for %d objects; they are not compared", server, len(found), len(objects))
+        place = source_of(server)
+        _log.warning("%s sends %d digests for %d objects; they are not compared", place, len(found), len(objects))
         return None
     return found
 
