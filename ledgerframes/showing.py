@@ -73,12 +73,12 @@ class Shown:
         read, beside = labelled(self._read, self._rows)
         constant, columns, numbers = _arranged(read, beside)
         ids, heads = ids_of(read, self._rows), _short_heads(read)
-        cells = {name: [cell(value, str(name), ids).words for value in read[name].head(self._rows)]
+        cells = {name: [visible(cell(value, str(name), ids).words) for value in read[name].head(self._rows)]
                  for name in columns}  # fmt: skip
         lines, left = [""] * (min(len(read), self._rows) + 1), list(columns)
         while left:
             name = left[0]
-            rows = [heads.get(name, str(name)), *cells[name]]
+            rows = [visible(heads.get(name, str(name))), *cells[name]]
             wide = max(map(len, rows))
             if lines[0] and len(lines[0]) + 2 + wide > width:
                 break
@@ -244,7 +244,7 @@ def is_number(column: pd.Series) -> bool:
 
 def cell_text(value: Any, *, whole: bool = False) -> str:
     """A cell's text: times to the second, days as days, shortened names, nothing for missing values."""
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | np.ndarray):
         return ", ".join(cell_text(one, whole=whole) for one in value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {cell_text(member)}" for name, member in list(value.items())[:6])

@@ -1,17 +1,15 @@
-"""Tables on standard output: as JSON, fitted to the terminal, or one line per row in a pipe; and in files."""
+"""Tables on standard output: as JSON, as `lf.show` on a terminal, or one line per row in a pipe; and in files."""
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import wraps
 from inspect import signature
-from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -31,12 +29,6 @@ _JSON: Final = ".json"
 SINGLE: Final = (".parquet", ".csv", _JSON)
 #: Names of standard output, for `--output`.
 STDOUT: Final = ("-", "/dev/stdout")
-_NARROWEST: Final = 9  # characters per column; with fewer, a row becomes a list of its cells
-_SHORT: Final = 24  # longest cell that is wrapped only as a last resort
-
-#: Names and values, column by column.
-Columns = Sequence[tuple[str, Sequence[Any]]]
-TextColumns = Sequence[tuple[str, Sequence[str]]]
 #: The result of a command that prints a table.
 Rows = Any
 #: The same of one that can write it to a file, too.
@@ -81,16 +73,22 @@ def printed(command: Command) -> Command:
 
 
 def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> None:
-    """Print a frame, or an Arrow table."""
+    """Print a frame, or an Arrow table; a terminal gets what `lf.show` gives, unless two columns have one name."""
     import pyarrow as pa
+
+    from ledgerframes.showing import Reference, show
 
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
     if as_csv:
         say_csv(table)
     elif as_json:
         say(_json(table))
+    elif not sys.stdout.isatty() or len({*table.column_names}) < table.num_columns:
+        say(lines(table))
+    elif isinstance(rows, Reference):
+        say(rows)
     else:
-        _say_columns([(name, cells.to_pylist()) for name, cells in zip(table.column_names, table.columns, strict=True)])
+        say(show(rows, rows=max(len(rows), 1)).text(shutil.get_terminal_size().columns))
     if not len(rows):
         say("no rows", err=True)
 
@@ -196,105 +194,35 @@ def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]
     return {name: target}
 
 
-def _say_columns(columns: Columns) -> None:
-    """Print columns to be read by people; a terminal gets lines that fit it, a pipe whole ids and all digits."""
-    if sys.stdout.isatty():
-        say(table_text(columns, width=shutil.get_terminal_size().columns, short=True))
-    else:
-        say(table_text(columns, width=None))
+def lines(table: pa.Table) -> str:
+    """One line per row, with whole ids and all digits; missing values are left empty."""
+    import pyarrow as pa
+    from rich.cells import cell_len
 
-
-def table_text(columns: Columns, *, width: int | None, short: bool = False) -> str:
-    """Columns as plain text; missing values are left empty.
-
-    Args:
-        columns: all of one length.
-        width: characters per line; longer cells are wrapped, and with too many columns each row becomes a list.
-            None: one line per row, however long.
-        short: ids by their aliases or hints, amounts with two decimals.
-    """
-    shown = [(visible(name), [visible(_text(value)) for value in values]) for name, values in columns]
-    if short:
-        from ledgerframes.short_ids import short_names
-        from ledgerframes.showing import cell
-
-        texts = (value for _, values in columns for value in values if isinstance(value, str))
-        ids = short_names(text for text in texts if "::" in text)
-        shown = [(visible(name), [visible(cell(one, name, ids).words) for one in values]) for name, values in columns]
-    right = [_numbers(values) for _, values in columns]
-    if width is None:
-        return _lines(shown, right)
-    return _lists(shown) if len(shown) * _NARROWEST > width else _wrapped(shown, right, width)
+    columns = []
+    for field, cells in zip(table.schema, table.columns, strict=True):
+        texts = [visible(text) for text in (field.name, *map(_text, cells.to_pylist()))]
+        wide = max(map(cell_len, texts))
+        gaps = [" " * (wide - cell_len(text)) for text in texts]
+        right = any(is_it(field.type) for is_it in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal))
+        columns.append([gap + text if right else text + gap for gap, text in zip(gaps, texts, strict=True)])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
 
 def _text(value: Any) -> str:
     """A cell for people: an amount without the zeros at its end, which scripts get in JSON."""
-    if isinstance(value, Decimal) and value.is_finite():
-        text = format(value, "f")
-        return (text.rstrip("0").rstrip(".") or "0") if "." in text else text
-    return _cell(value)
-
-
-def _lines(shown: TextColumns, right: Sequence[bool]) -> str:
-    """One line per row, with two blanks between columns."""
-    from rich.cells import cell_len
-
-    columns = []
-    for (name, cells), to_right in zip(shown, right, strict=True):
-        wide = max(map(cell_len, (name, *cells)))
-        gaps = [" " * (wide - cell_len(cell)) for cell in (name, *cells)]
-        pairs = zip(gaps, (name, *cells), strict=True)
-        columns.append([gap + cell if to_right else cell + gap for gap, cell in pairs])
-    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
-
-
-def _wrapped(shown: TextColumns, right: Sequence[bool], width: int) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for (name, cells), to_right in zip(shown, right, strict=True):
-        short = max(map(len, cells), default=0) <= _SHORT
-        table.add_column(Text(name), justify="right" if to_right else "left", overflow="fold", no_wrap=short)
-    for row in zip(*(cells for _, cells in shown), strict=True):
-        table.add_row(*map(Text, row))
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
-    with console.capture() as text:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in text.get().splitlines())
-
-
-def _lists(shown: TextColumns) -> str:
-    wide = max(len(name) for name, _ in shown)
-    rows = zip(*(cells for _, cells in shown), strict=True)
-    names = [name.ljust(wide) for name, _ in shown]
-    return "\n\n".join(
-        "\n".join(f"{name}  {cell}".rstrip() for name, cell in zip(names, row, strict=True)) for row in rows
-    )
-
-
-def _numbers(values: Sequence[Any]) -> bool:
-    return all(
-        isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-        for value in values
-        if not _nothing(value)
-    )
-
-
-def _nothing(value: Any) -> bool:
-    # NaT and NA by name: importing pandas takes longer than a shell's completion may.
-    return value is None or type(value).__name__ in ("NaTType", "NAType") or (isinstance(value, float) and isnan(value))
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=_cell)
+    text = _cell(value)
+    return (text.rstrip("0").rstrip(".") or "0") if isinstance(value, Decimal) and "." in text else text
 
 
 def _cell(value: Any) -> str:
-    if _nothing(value):
-        return ""
+    """The text of a value that JSON lacks."""
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
-    if isinstance(value, bool | list | tuple | dict):
-        return json.dumps(value, ensure_ascii=False, default=_cell)
     return str(value)
