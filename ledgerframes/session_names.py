@@ -56,8 +56,7 @@ def aliases(names: Any = None) -> Aliases:
     """Give parties and synchronizers names: charts show them in place of ids, `show` and reports in a column `label`.
 
     The names hold for the session, until the next call, which replaces them; `lf.aliases()` removes them all. In a
-    `with` statement they hold within its block. Frames and exports keep their ids; an export with `aliases=True` has
-    the names too, in columns such as `party_id_alias`.
+    `with` statement they hold within its block. Frames and exports keep their ids.
 
     Args:
         names: a dictionary from id to name, a frame with the columns `id` and `alias`, the result of `labels` (its

@@ -57,7 +57,6 @@ def export(
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
-    aliases: bool = False,
 ) -> ExportReport:
     """Write tables to files that other programs read, in bounded memory.
 
@@ -91,8 +90,6 @@ def export(
         personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
             it, each table's source decides: it is left out unless that was loaded to be kept. What was left out is
             counted in the report, listed in `extra` where there is such a column, and said by the provenance.
-        aliases: whether a column of ids of parties or synchronizers is followed by one of the names that `lf.aliases`
-            gave them, such as `party_id_alias`.
 
     Returns:
         Rows, bytes and files of each table, and the cells of a workbook that had to be cut to 32,767 characters.
@@ -114,13 +111,13 @@ def export(
     if isinstance(data, Store) and provenance is None and stored.issuperset(wanted or ()):
         return data.export(
             path, tables=wanted, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-            personal=personal is True, aliases=aliases,
+            personal=personal is True,
         )  # fmt: skip
     with ExitStack() as ending:
         history = cache(lambda: ending.enter_context(together(data)))
         return export_tables(
             _sources(data, wanted, history), path, format=format, profile=profile, layout=layout, times=times,
-            overwrite=overwrite, provenance=provenance, personal=personal, aliases=aliases,
+            overwrite=overwrite, provenance=provenance, personal=personal,
         )  # fmt: skip
 
 

@@ -22,7 +22,6 @@ from ledgerframes.export.shape import Shape, Times, check_tables, shape_of
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
 from ledgerframes.frames import attrs_of
-from ledgerframes.session_names import all_aliases
 from ledgerframes.version import __version__
 
 Format = Literal["parquet", "csv", "xlsx"]
@@ -62,7 +61,6 @@ class _Export:
     layout: Layout
     times: Times
     personal: bool | None
-    names: Mapping[str, str]
 
     def __post_init__(self) -> None:
         choice(self.format, "format", get_args(Format))
@@ -82,7 +80,7 @@ class _Export:
             table = open_source(name, source, personal=self.personal)
             sheet = self.format == "xlsx"
             flat = sheet or self.profile == "bi"
-            shape = shape_of(name, table.schema, flat=flat, times=self.times, twice=sheet, names=self.names)
+            shape = shape_of(name, table.schema, flat=flat, times=self.times, twice=sheet)
             yield table, shape
 
 
@@ -123,7 +121,6 @@ def export_tables(
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
-    aliases: bool = False,
     companion: Companion | None = None,
 ) -> ExportReport:
     """Write tables to files; `lf.export` is the public function and documents the arguments.
@@ -134,9 +131,8 @@ def export_tables(
         InputError: an argument, a name or a column that cannot be exported, a place that is taken or cannot be written.
         ConfigurationError: format="xlsx" without xlsxwriter.
     """
-    named = all_aliases() if flag(aliases, "aliases") else {}
     start, format = time.perf_counter(), format_of(target, format, layout)  # noqa: A001
-    request, origin = _Export(sources, format, profile, layout, times, personal, named), _origin(provenance)
+    request, origin = _Export(sources, format, profile, layout, times, personal), _origin(provenance)
     folder, name = _place(path(target, "path"), request)
     with Staging(folder, overwrite=flag(overwrite, "overwrite")) as staging:
         beside = {} if companion is None else {name: staging.place(name) for name in companion.names}

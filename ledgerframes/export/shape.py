@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -26,15 +26,6 @@ Times = Literal["us", "ms"]
 EXACT: Final = "_exact"
 TIME_TEXT: Final = "_text"
 SECONDS: Final = "_seconds"
-ALIAS: Final = "_alias"
-#: The columns of our tables that contain ids of parties or synchronizers; a test compares them with real tables.
-_IDS: Final = frozenset(
-    {
-        "beneficiary", "dso", "dso_party_id", "instrument_admin", "owner", "party", "party_id", "primary_party",
-        "provider", "receiver", "sender", "source_synchronizer", "sponsor", "submitter", "submitting_party", "sv",
-        "synchronizer_id", "target_synchronizer", "validator",
-    }
-)  # fmt: skip
 _PLAIN: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date, pa.types.is_null)
 _JSON: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
 Make = Callable[[pa.Array], pa.Array]
@@ -101,7 +92,6 @@ def shape_of(
     flat: bool,
     times: Times = "us",
     twice: bool = False,
-    names: Mapping[str, str] | None = None,
 ) -> Shape:
     """Decide the columns of a table's export.
 
@@ -111,42 +101,18 @@ def shape_of(
         flat: no nested columns, amounts as double and as text, times without zone in UTC.
         times: "ms" takes microseconds off, toward the past.
         twice: times also as text, for programs whose own times are coarser.
-        names: of ids, for a column of names behind each column of ids.
 
     Raises:
         InputError: a column's name or type cannot be exported.
     """
     safe = safe_columns([field.name for field in schema])
-    fields = [(_renamed(field, safe[field.name]), field.name) for field in schema]
     outputs = [
-        replace(output, source=source)
-        for field, source in fields
-        for output in _outputs(table, field, flat, times, twice)
+        replace(output, source=field.name)
+        for field in schema
+        for output in _outputs(table, _renamed(field, safe[field.name]), flat, times, twice)
     ]
-    outputs = [with_name for output in outputs for with_name in _with_alias(output, names or {})]
     check_columns(table, [output.field.name for output in outputs])
     return Shape(tuple(outputs))
-
-
-def _with_alias(output: Output, names: Mapping[str, str]) -> Iterator[Output]:
-    """A column and, for ids, a column of their names if there are any."""
-    yield output
-    if names and has_alias(output.field):
-        metadata = {b"description": f"Name that was given to {output.field.name}.".encode()}
-        field = pa.field(output.field.name + ALIAS, pa.string(), metadata=metadata)
-        yield Output(field, output.source, lambda column: _alias_texts(column, names), foreign=True)
-
-
-def has_alias(field: pa.Field) -> bool:
-    """Whether a column contains ids for which the session may have names."""
-    return field.name in _IDS and is_text(field.type)
-
-
-def _alias_texts(column: pa.Array, names: Mapping[str, str]) -> pa.Array:
-    """The name of each id; null if there is none."""
-    coded = plain_text(column).dictionary_encode()
-    known = pa.array([names.get(identifier) for identifier in coded.dictionary.to_pylist()], pa.string())
-    return known.take(coded.indices)
 
 
 def _renamed(field: pa.Field, name: str) -> pa.Field:

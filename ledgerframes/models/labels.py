@@ -34,9 +34,9 @@ def labels(path: Any, known: Any = None) -> pd.DataFrame:
     """Join a user's own labels of parties with the names and roles of parties that the data knows.
 
     After `lf.aliases(lf.labels("labels.csv", net))` charts show labels in place of ids, `show` and the tables of
-    reports in a column `label` next to them. Frames and lakes have no labels; an export has them if asked for
-    `aliases=True`. Of what owners of names and validators publish only names are taken, no contact points, addresses
-    or descriptions.
+    reports in a column `label` next to them. Frames, lakes and exports have no labels: programs that
+    read those join this frame by `party`. Of what owners of names and validators publish only names are taken, no
+    contact points, addresses or descriptions.
 
     Args:
         path: a CSV file in UTF-8, or a frame, with the columns `party` and `label`, and `kind` and `source` if you

@@ -48,7 +48,6 @@ def export(
     overwrite: bool = False,
     personal: bool = False,
     model: Literal["star"] | None = None,
-    aliases: bool = False,
 ) -> ExportReport:
     """Write stored tables to files that other programs read; docs/bi.md shows how to open them.
 
@@ -72,7 +71,6 @@ def export(
             `model.json` and as TMDL; docs/star.md describes them. It covers the whole history, so it takes no `tables`,
             `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for
             it.
-        aliases: also write the names that `lf.aliases` gave; see `lf.export`.
 
     Returns:
         A report of the written files.
@@ -95,7 +93,7 @@ def export(
         _refuse_with_model(tables=tables, start=start, end=end, last=last, layout=None if layout == "file" else layout)
         return export_star(
             self._lake, self._lake.existing(as_of), path, format=star_format(path, format), profile=profile,
-            times=times, aliases=flag(aliases, "aliases"),
+            times=times,
             overwrite=flag(overwrite, "overwrite"), allow_partial=flag(allow_partial, "allow_partial"),
             as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
         )  # fmt: skip
@@ -108,7 +106,7 @@ def export(
     )  # fmt: skip
     return export_tables(
         sources, path, format=format, profile=profile, layout=layout, times=times, overwrite=overwrite,
-        provenance={"source": self._lake.url, "as_of": as_of and str(as_of)}, personal=personal, aliases=aliases,
+        provenance={"source": self._lake.url, "as_of": as_of and str(as_of)}, personal=personal,
     )  # fmt: skip
 
 

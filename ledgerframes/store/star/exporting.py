@@ -51,7 +51,6 @@ def export_star(
     allow_partial: bool,
     as_of: str | None,
     personal: bool,
-    aliases: bool = False,
     key_bits: int = 63,
 ) -> ExportReport:
     """Write the tables of a star, a `model.json` with their relations, and a semantic model; all or nothing.
@@ -67,7 +66,6 @@ def export_star(
         allow_partial: export a history with gaps.
         as_of: the name of the state, if it is an older one.
         personal: keep personal data; the star has none in columns of its own.
-        aliases: see `lf.export`.
         key_bits: the number of bits per key; shorter ones collide.
 
     Raises:
@@ -99,7 +97,7 @@ def export_star(
         with closing(star):
             report = export_tables(
                 star.sources(), target, format=format, profile=profile or "bi", times=times, overwrite=overwrite,
-                provenance=provenance, personal=personal, aliases=aliases, companion=Companion(names, write),
+                provenance=provenance, personal=personal, companion=Companion(names, write),
             )  # fmt: skip
     except (OSError, duckdb.IOException) as error:  # DuckDB spills to disk what does not fit into memory
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
