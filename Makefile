@@ -131,7 +131,7 @@ pages: $(READY)  ## run the pages' code blocks and write what they print beneath
 
 docs: $(READY)  ## make the stubs, the data dictionary, the table of endpoints, the README's chart, the gallery, the cheat sheet, and the site in docs/site
 	$(BIN)/python -m tests.stubs
-	$(BIN)/ledgerframes dictionary -o data/dictionary.md
+	$(BIN)/python -m tests.dictionary
 	$(BIN)/python -m tests.endpoints
 	cd docs && MPLBACKEND=agg ../$(BIN)/python front.py && MPLBACKEND=agg ../$(BIN)/python gallery.py && ../$(BIN)/python cheat_sheet.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/site

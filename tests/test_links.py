@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.cli import main
 from ledgerframes.cli.output import write_files
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
@@ -135,16 +134,6 @@ def test_an_answer_is_not_recorded_through_a_link(net, tmp_path, elsewhere):
         lf.load_instruments(kept)
 
     assert {path.name for path in elsewhere.iterdir()} == {"kept"}
-
-
-def test_the_dictionary_is_not_written_through_a_link(tmp_path, elsewhere, monkeypatch, capsys):
-    (tmp_path / "d.md").symlink_to(elsewhere / "kept")
-    monkeypatch.setattr("sys.argv", ["ledgerframes", "dictionary", "-o", str(tmp_path / "d.md")])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert "is a link" in capsys.readouterr().err
-    assert (elsewhere / "kept").read_text() == "kept"
 
 
 DAMAGED = {

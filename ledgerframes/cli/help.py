@@ -15,7 +15,7 @@ GROUPS: Final = {
     "Load": ("plan", "migrations", "load"),
     "Lake": ("sync", "derive", "coverage", "syncs", "sql", "export"),
     "Tables and charts": (
-        "flows", "holdings", "rewards", "compute", "plot", "report", "tables", "describe", "model", "dictionary",
+        "flows", "holdings", "rewards", "compute", "plot", "report", "tables", "describe", "model",
     ),
     "Care": ("check", "verify", "repair", "cross-check", "compact"),
 }  # fmt: skip

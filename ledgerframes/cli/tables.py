@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import localcontext
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -70,20 +69,6 @@ def model(
     from ledgerframes.models import texts
 
     return texts.models() if name is None else texts.model(name).rstrip("\n")
-
-
-@app.command()
-def dictionary(
-    *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The Markdown file.")] = Path("dictionary.md"),
-) -> None:
-    """Write the data dictionary of all tables as Markdown."""
-    from ledgerframes.export.atomic_write import write_text
-    from ledgerframes.tables.descriptions import dictionary_text
-
-    opt.check_folder(output.parent)
-    write_text(output, dictionary_text(), overwrite=True)
-    opt.say(output)
 
 
 def history_of(store: Store, part: opt.Part) -> History[Any]:

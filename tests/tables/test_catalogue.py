@@ -1,7 +1,5 @@
 """What holds for every declared table."""
 
-from pathlib import Path
-
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -11,9 +9,7 @@ from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.derived import COMPUTED as ALL
-from ledgerframes.tables.descriptions import dictionary_text
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.dictionary import PAGE, page
 
 
 def test_a_table_and_its_columns_have_texts_that_parquet_and_describe_carry():
@@ -52,8 +48,7 @@ def test_every_table_is_listed():
 
 
 def test_the_written_dictionary_is_up_to_date():
-    written = (ROOT / "data" / "dictionary.md").read_text(encoding="utf-8")
-    assert written == dictionary_text(), "data/dictionary.md is stale; run: make docs"
+    assert PAGE.read_text(encoding="utf-8") == page(), "data/dictionary.md is stale; run: make docs"
 
 
 def test_an_unknown_table_is_refused_with_the_nearest_name():
