@@ -140,6 +140,11 @@ FAULTS: Final[dict[str, Fault]] = {
         "one URL is one server that never shows less",
         ALWAYS - {Holds.FORKS, Holds.MIXED}, weight=6,  # nothing tells machines of two networks behind one URL apart
     ),
+    "two-windows": Fault(
+        "two scans stand behind one URL, and one of them has pruned more",
+        "one URL is one server that never shows less",
+        (ALWAYS | {Holds.SETTLED}) - {Holds.FORKS, Holds.MIXED}, weight=6,
+    ),
     "contradiction": Fault(
         "a page is out of order, or repeats an item, or begins with what was asked to be skipped",
         "pages are in order and after the place asked for",

@@ -464,6 +464,10 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "what a server may have pruned before its first item is not covered", "store.sync.finality:Finality._open",
         _constant(value=None), ("pruned", "catching-up", "lagging"),
     ),
+    "pages-of-any-window": Mutant(
+        "a page without the first item that its URL has shown and still has is left out",
+        "store.sync.finality:Finality._check_first", _constant(value=None), ("pruned", "two-windows"),
+    ),
     "begins-where-it-began": Mutant(
         "the proof that nothing was pruned comes after the page or with it", "store.sync.beginnings:Beginnings.note",
         _first_answer_counts, ("pruned", "catching-up", "lagging", "workers"),

@@ -299,7 +299,12 @@ class SimScan:
     def _behind(self, server: Server) -> Server:
         """Whichever of the replicas behind a URL takes the request."""
         replicas = self._fleet.behind.get(server.url)
-        return server if not replicas else [server, *replicas][self.choices.pick("replica", 1 + len(replicas))]
+        if not replicas:
+            return server
+        taken = self.choices.pick("replica", 1 + len(replicas))
+        if taken and "two-windows" in self.faults:
+            return self._fleet.second_window()
+        return [server, *replicas][taken]
 
     def _distorted(
         self, server: Server, items: tuple[Item, ...], after: tuple[int, int] | None, size: int

@@ -74,7 +74,8 @@ class Server:
         self.pruned = {item for item in self.items if self.begin is not None and item.place < self.begin}
         self.shown = set(self.items) - self.pruned
         self.ever |= self.shown
-        if self.bulk is not None:
+        if self.bulk is not None:  # its objects hold what it has pruned
+            self.ever |= self.pruned
             self.bulk.write(self.shown | self.pruned, all_of_it=True)
 
     def prune(self, kept: int) -> None:
@@ -138,6 +139,15 @@ class Fleet:
         if "pruned" in self.faults and self.choices.chance("prune", percent):
             server = self.servers[self.choices.pick("prune", len(self.servers))]
             server.prune(1 + self.choices.pick("prune", 5))
+        if "two-windows" in self.faults and self.choices.chance("prune", percent):
+            self.second_window().prune(1 + self.choices.pick("prune", 5))
+
+    def second_window(self) -> Server:
+        """The scan behind the first URL that shows what the first one does, and may have pruned more of it."""
+        first, (second,) = self.servers[0], self.behind[self.servers[0].url]
+        second.shown, second.cap = first.shown - second.pruned, first.cap
+        second.pruned |= first.pruned
+        return second
 
     def ever(self) -> set[Item]:
         """What any server has shown at any time."""

@@ -23,6 +23,7 @@ SIX = (
 #: By mutant, what its history breaks, and the history.
 FOUND_BY = {
     "a-tie-fills-a-page-of-objects": (Holds.SETTLED, SCRIPTS["a-tie-that-fills-a-page-of-objects"]),
+    "pages-of-any-window": (Holds.SETTLED, SCRIPTS["a-first-item-pruned-between-two-windows"]),
     "proof-of-anybody": (
         Holds.NO_ALARM,
         Script(

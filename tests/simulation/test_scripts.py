@@ -51,6 +51,20 @@ SCRIPTS = {
             Item(2, 10 * U, "A", "h"),
         ),
     ),
+    # One of two scans behind a URL pruned the first item shown, the other one, which had pruned more, sent the page.
+    "a-first-item-pruned-between-two-windows": Script(
+        items=(
+            Item(0, 2 * U, "A", "i"),
+            Item(0, 7 * U, "A", "g"),
+            Item(1, 12 * U, "A", "k"),
+        ),
+        faults=("pruned", "two-windows"),
+        choices={
+            "moves": [6, 1, 1, 1],
+            "prune": [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1],
+            "replica": [0, 0, 0, 1],
+        },
+    ),
     # Rows were committed by a sync that covered nothing, and added again by the next one.
     "replicas-and-a-window": Script(
         items=(

@@ -149,7 +149,13 @@ class Finality:
         begin, shown = self.agreement.beginnings.known.get(server), self.agreement.proofs.earliest(server, migration_id)
         if lo <= self.doubted.get(key, (lo, ""))[0]:
             self.doubted.pop(key, None)
-        if begin is None or shown is None or shown <= lo or (first is not None and first <= shown):
+        if begin is None:
+            return
+        items = self.agreement.beginnings.pages.get(server)
+        starts = items is not None and begin.first in items.page.page_index.cursors  # not where objects begin
+        if starts and begin.first.migration_id == migration_id:
+            shown = begin.first.micros  # what lies before was pruned since
+        if shown is None or shown <= lo or (first is not None and first <= shown):
             return
         place = Cursor(migration_id, shown)
         if begin.first > place:
