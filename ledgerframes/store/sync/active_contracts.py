@@ -6,10 +6,11 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.config.settings import source_of
@@ -147,9 +148,11 @@ class SnapshotSync:
             PagingError: there are some, and others are missing in their place.
         """
         assert self._snapshot is not None
-        stored = self.table.dataset().filter(self._snapshot.own_rows).to_table(columns=["contract_id"])
-        names = [*stored["contract_id"].chunks, *(page["contract_id"] for page in self._pages)]
-        if pc.count_distinct(ids := pa.chunked_array(names)).as_py() < len(ids):
+        stored = self.table.dataset().filter(self._snapshot.own_rows).to_batches(columns=["contract_id"])
+        ids = (batch["contract_id"].to_pylist() for batch in chain(stored, self._pages))
+        # Hashes of 64 bits instead of the texts, of which a snapshot may have more than fit into memory.
+        hashes = np.concatenate([np.fromiter(map(hash, some), np.int64, len(some)) for some in ids])
+        if len(np.unique(hashes)) < len(hashes):
             raise PagingError(
                 f"{ACTIVE_CONTRACTS.endpoints[0]}: the pages of the snapshot have contracts twice since it was resumed,"
                 " so the server orders them differently now; the next sync reads it from its beginning"
