@@ -70,7 +70,9 @@ class ObjectSender:
     def _attempt(self, server: Server, request: Any, read: Any) -> Any:
         scan = self._scan
         if server.bulk is None or not server.bulk.served:
-            if scan.choices.chance("no-objects", 50):
+            if server.knows_the_route is None:  # by its release, so it stays the same
+                server.knows_the_route = scan.choices.chance("no-objects", 50)
+            if server.knows_the_route:
                 return ServerError("501", status=501)
             return NotFoundError("404", status=404, unknown_route=True)
         trouble = self._trouble(server, "list")

@@ -27,6 +27,7 @@ class Server:
         bulk: its objects.
         begin: it has pruned what lies before this place; None while it keeps everything.
         pruned: what it had shown there.
+        knows_the_route: of objects, if it has none; None until it is asked.
     """
 
     url: str
@@ -38,6 +39,7 @@ class Server:
     bulk: Bulk | None = None
     begin: tuple[int, int] | None = None
     pruned: set[Item] = field(default_factory=set)
+    knows_the_route: bool | None = None
 
     @property
     def newest(self) -> int:
