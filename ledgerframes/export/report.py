@@ -63,7 +63,7 @@ class ExportReport(Result):
         return super().to_dict() | {"rows": self.rows}
 
     def __str__(self) -> str:
-        return "\n".join([self._heading(), *(f"  {'  '.join(line)}" for line in self._lines())])
+        return "\n".join([self._heading(), *(f"  {'  '.join(line)}".rstrip() for line in self._lines())])
 
     __repr__ = __str__
 
