@@ -74,11 +74,6 @@ class Shape:
         """Names of the text columns whose cells may look like formulas."""
         return frozenset(output.field.name for output in self.outputs if output.foreign)
 
-    @property
-    def amounts(self) -> frozenset[str]:
-        """Names of the columns of numbers that are amounts."""
-        return frozenset(output.field.name for output in self.outputs if output.amount)
-
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of a batch in this shape."""
         arrays = [output.make(batch.column(output.source)) for output in self.outputs]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime
 from html import escape
 from math import isfinite
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.export.shape import Shape
+from ledgerframes.export.shape import Output, Shape
 from ledgerframes.export.texts import dangerous, time_text
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Workbook:
         plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
         self._book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(scratch)} | plain)
         self._bold = self._book.add_format({"bold": True})
-        self._quoted = self._book.add_format({"quote_prefix": True})
+        self.quoted = self._book.add_format({"quote_prefix": True})
         self._formats: dict[str, Format] = {}
         self.sheet_rows = sheet_rows
 
@@ -110,27 +109,18 @@ class Workbook:
         if widths:
             sheet.autofilter(0, 0, rows, len(widths) - 1)
 
-    def write(
-        self,
-        sheet: Worksheet,
-        row: int,
-        place: int,
-        value: Any,
-        *,
-        risky: bool = False,
-        format: Format | None = None,  # noqa: A002
-    ) -> bool:
+    def write(self, sheet: Worksheet, row: int, place: int, value: Any, style: Format | None = None) -> bool:
         """Write a cell, and return whether its text had to be cut."""
         if isinstance(value, str):
             text, cut = fit(value)
-            sheet.write_string(row, place, text, self._quoted if risky else None)
+            sheet.write_string(row, place, text, style)
             return cut
         if isinstance(value, bool):
             sheet.write_boolean(row, place, value)
         elif isinstance(value, date):
-            sheet.write_datetime(row, place, value, format)
+            sheet.write_datetime(row, place, value, style)
         elif value is not None:
-            sheet.write_number(row, place, value, format)
+            sheet.write_number(row, place, value, style)
         return False
 
     def about(self, origin: Mapping[str, str], shapes: Mapping[str, Shape]) -> None:
@@ -162,12 +152,9 @@ class Sheets:
         """
         self._book = book
         self._name = name
-        self._columns = shape.schema
-        self._formats = [
-            book.format(number_format(field, amount=field.name in shape.amounts)) for field in shape.schema
-        ]
-        self._widths = [width(name, []) for name in shape.schema.names]
-        self._foreign = shape.foreign
+        self._columns = [(output, book.format(number_format(output))) for output in shape.outputs]
+        self._names = shape.schema.names
+        self._widths = [width(name, []) for name in self._names]
         self._begun = 0
         self.rows = 0
         self.cut = 0
@@ -177,78 +164,58 @@ class Sheets:
         """Write rows, on the next sheet where this one is full."""
         for start in range(0, batch.num_rows, _CHUNK):
             chunk = batch.slice(start, _CHUNK)
-            columns = [
-                cells_of(column, foreign=name in self._foreign)
-                for name, column in zip(self._columns.names, chunk.columns, strict=True)
-            ]
+            columns = [cells_of(column) for column in chunk.columns]
             if self.rows == start == 0:
-                named = zip(self._columns.names, columns, strict=True)
-                self._widths = [width(name, cells.values) for name, cells in named]
-            for place in range(chunk.num_rows):
+                self._widths = list(map(width, self._names, columns))
+            styles = [self._styles(*pair) for pair in zip(self._columns, chunk.columns, strict=True)]
+            for number in range(chunk.num_rows):
                 if self._row >= self._book.sheet_rows:
                     self._turn()
-                for number, cells in enumerate(columns):
-                    value, risky = cells.values[place], place in cells.risky
-                    self.cut += self._book.write(
-                        self._sheet, self._row, number, value, risky=risky, format=self._formats[number]
-                    )
+                for place, (cells, style) in enumerate(zip(columns, styles, strict=True)):
+                    self.cut += self._book.write(self._sheet, self._row, place, cells[number], style[number])
                 self._row += 1
         self.rows += batch.num_rows
 
+    def _styles(self, of: tuple[Output, Format | None], column: pa.Array) -> list[Format | None]:
+        """The style of each cell: that of its column; text that would run as a formula if typed in is quoted."""
+        output, style = of
+        if not output.foreign:
+            return [style] * len(column)
+        return [self._book.quoted if is_so else None for is_so in dangerous(column).to_pylist()]
+
     def close(self) -> None:
         """End the table's last sheet; the workbook is closed after its last table."""
-        self._end()
+        self._book.end(self._sheet, rows=self._row - 1, widths=self._widths)
 
     def give_up(self) -> None:
         """Nothing: the workbook lets go of every sheet."""
 
     def _turn(self) -> None:
         if self._begun:
-            self._end()
+            self.close()
         self._begun += 1
         title = self._name if self._begun == 1 else f"{self._name} ({self._begun})"
-        self._sheet = self._book.begin(title, self._columns.names)
+        self._sheet = self._book.begin(title, self._names)
         self._row = 1
 
-    def _end(self) -> None:
-        self._book.end(self._sheet, rows=self._row - 1, widths=self._widths)
 
-
-@dataclass(frozen=True)
-class Cells:
-    """A column's cells for some rows.
-
-    Attributes:
-        values: text, numbers, booleans, times without zone, days, None.
-        risky: places of texts that would run as formulas if they were typed in.
-    """
-
-    values: list[Any]
-    risky: frozenset[int] = frozenset()
-
-
-def cells_of(column: pa.Array, *, foreign: bool) -> Cells:
-    """Turn a flat column into cells.
+def cells_of(column: pa.Array) -> list[Any]:
+    """Turn a flat column into cells: text, numbers, truth values, times without zone, days, None.
 
     Whole numbers of 16 digits and more, numbers that are not finite, and times before March 1900 become text.
     """
     kind = column.type
-    if foreign:
-        risky = dangerous(column).to_pylist()
-        return Cells(column.to_pylist(), frozenset(place for place, is_so in enumerate(risky) if is_so))
     if pa.types.is_timestamp(kind):
         texts = time_text(column).to_pylist()
         moments = column.cast(pa.timestamp("us")).to_pylist()
-        return Cells([_moment(moment, text) for moment, text in zip(moments, texts, strict=True)])
+        return list(map(_moment, moments, texts))
     if pa.types.is_date(kind):
-        return Cells([_day(day) for day in column.cast(pa.date32()).to_pylist()])
+        return list(map(_day, column.cast(pa.date32()).to_pylist()))
     if pa.types.is_integer(kind):
-        return Cells([_whole(number) for number in column.to_pylist()])
+        return list(map(_whole, column.to_pylist()))
     if pa.types.is_floating(kind):
-        return Cells([_number(number) for number in column.to_pylist()])
-    if pa.types.is_boolean(kind):
-        return Cells(column.to_pylist())
-    return Cells(column.cast(pa.string()).to_pylist())
+        return list(map(_number, column.to_pylist()))
+    return list(column.to_pylist() if pa.types.is_boolean(kind) else column.cast(pa.string()).to_pylist())
 
 
 def _moment(moment: datetime | None, text: str | None) -> datetime | str | None:
@@ -293,17 +260,17 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def number_format(field: pa.Field, *, amount: bool) -> str | None:
+def number_format(output: Output) -> str | None:
     """Excel's format for the cells of a column; None for text, truth values and numbers of any size."""
-    kind = field.type
+    kind = output.field.type
     if pa.types.is_timestamp(kind):
         return TIME
     if pa.types.is_date(kind):
         return DAY
     if pa.types.is_integer(kind):
-        unit = (field.metadata or {}).get(b"unit", b"").decode()
+        unit = (output.field.metadata or {}).get(b"unit", b"").decode()
         return WHOLE if unit in _ORDINAL else COUNT
-    return AMOUNT if amount else None
+    return AMOUNT if output.amount else None
 
 
 def width(name: str, cells: list[Any]) -> int:
