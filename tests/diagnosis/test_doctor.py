@@ -53,11 +53,13 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     assert bool(found)
     assert {one.check for one in found.of("ok")} >= {"reached", "kind", "clock", "release", "migrations", "versions"}
     assert found.requests < 30
+    assert "instruments" in finding(found, "tables that can be loaded").found
     frame, data = found.to_frame(), json.loads(found.to_json())
     assert list(frame.columns) == ["subject", "check", "status", "found", "advice"]
     assert (len(frame), data["ok"]) == (len(found.findings), True)
     assert len(data["findings"]) == len(frame)
     said = str(examined(scan_url=ledger.sandbox.scan_url))
+    assert "set ledger_url to load: users, " in said
     assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200
 
 

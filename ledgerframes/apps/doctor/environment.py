@@ -24,6 +24,7 @@ from ledgerframes.number_format import duration_text
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.sync.network_check import check_network
+from ledgerframes.tables.descriptions import tables
 from ledgerframes.transport.proxies import proxy_for
 from ledgerframes.transport.tls import TRUST_VARIABLES, trusted
 from ledgerframes.version import __version__
@@ -71,9 +72,10 @@ def _configuration(path: Path) -> Iterator[Finding]:
 
 
 def examine_settings(net: Network) -> Iterator[Finding]:
-    """Examine the configuration: tokens' lifetimes, proxies, the rate."""
+    """Examine the configuration: which tables can be loaded, tokens' lifetimes, proxies, the rate."""
     settings = net.settings
     configured = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
+    yield from _tables(set(configured))
     for interface in INTERFACES:
         secret = net.transport.token(interface)
         if secret is not None:
@@ -118,6 +120,35 @@ def _certificates(ca_file: str | None) -> Finding:
     usual = f"those that {named} names" if named else "the public authorities"
     own = f", and {ca_file}" if ca_file else ""
     return Finding(HERE, "certificates", "ok", f"trusted are {usual}{own}")
+
+
+def _tables(configured: set[str]) -> Iterator[Finding]:
+    """Which tables' endpoints belong to the interfaces that have an address, and which address the others need."""
+    from ledgerframes.interfaces.catalogue import CALLS
+
+    interface_of = {call.name: call.call.partition(".")[0] for call in CALLS}
+    can: list[str] = []
+    lacking: dict[str, list[str]] = {}
+    through = _THROUGH_VALIDATOR if configured >= {"validator"} and "scan" not in configured else ()
+    for row in tables().itertuples():
+        needed = {interface_of[name] for name in row.endpoints.split(", ") if name in interface_of}
+        if needed & configured or row.table in through:
+            can.append(row.table)
+        elif needed:
+            lacking.setdefault(min(needed), []).append(row.table)
+    yield Finding(HERE, "tables that can be loaded", "ok" if can else "fail", _few(can) or "none")
+    for interface in INTERFACES:
+        if interface in lacking:
+            yield Finding(HERE, "tables", "skipped", f"set {interface}_url to load: {_few(lacking[interface])}")
+
+
+_THROUGH_VALIDATOR: Final = ("rounds", "names", "name_rules", "super_validators")
+_SHOWN: Final = 6
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:_SHOWN])} and {more} more"
 
 
 def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
