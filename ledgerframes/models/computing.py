@@ -13,7 +13,7 @@ import pyarrow as pa
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import As, Decimals, attrs_of, shape
 from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
-from ledgerframes.models.coverage import check_reached
+from ledgerframes.models.coverage import check_reached, has_gap
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, below, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
@@ -88,7 +88,7 @@ def computed(
     with _engine(inputs, until) as engine:
 
         def compute() -> tuple[pa.Table, dict[str, Any]]:
-            engine.set(variables or {})
+            engine.set(({"may_have_gap": True} if has_gap(inputs.attrs) else {}) | dict(variables or {}))
             if inputs.opening is not None and not inputs.rows_only:
                 _check_opening(engine, inputs, table)
             if check:

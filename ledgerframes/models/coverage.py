@@ -20,6 +20,11 @@ _OPENING: Final = (
 )
 
 
+def has_gap(attrs: Mapping[str, Any]) -> bool:
+    """Whether a part of a loaded range is missing, by its provenance; with `known_to` only its end is open."""
+    return not attrs.get("complete", True) and "known_to" not in attrs
+
+
 def check_whole(
     frame: Any, *, name: str, opening: Any, advice: str | None = None, opened_by: Loader = "load_opening"
 ) -> None:
@@ -43,8 +48,7 @@ def check_whole(
     attrs = proof_of(frame)
     if only := attrs.get("only"):
         raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
-    # With `known_to` only the end is open; a gap inside would give wrong results silently.
-    if not attrs.get("complete", True) and "known_to" not in attrs:
+    if has_gap(attrs):
         other = "" if advice is None else f", or {advice}"
         raise PartialResultError(f"{name} has a gap, for its load ended early; load it again{other}")
     if opening is not None:

@@ -340,9 +340,18 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
 
 
 def _named_in(folder: Path, table: Table) -> Path | None:
-    """The file of a table in a folder of several, or its folder by migration and month; None if there is neither."""
-    named = (folder / f"{table.name}.parquet", folder / table.name)
-    return next((one for one in named if one.exists()), None)
+    """The file of a table in a folder of several, or its folder by migration and month; None if there is neither.
+
+    Raises:
+        InputError: there are both, as exports of two layouts leave them, and nothing says which of them is meant.
+    """
+    named = [one for one in (folder / f"{table.name}.parquet", folder / table.name) if one.exists()]
+    if len(named) > 1:
+        raise InputError(
+            f"{str(folder)!r} has {table.name} twice, as {table.name}.parquet and as a folder, from exports of two"
+            f" layouts; remove the older one, or give {str(named[0])!r} or {str(named[1])!r}"
+        )
+    return next(iter(named), None)
 
 
 def _empty(table: Table) -> Give:

@@ -68,6 +68,8 @@ create or replace macro period(time) as case
   else date_trunc(getvariable('calendar'), time at time zone 'UTC') at time zone 'UTC' end;
 -- Whether the history begins at ledger begin, or an opening is what was before; as it is if nothing is set.
 create or replace macro begun() as coalesce(getvariable('begun')::boolean, true);
+-- Whether a part of the history may be missing between its first and last item; not if nothing is set.
+create or replace macro may_have_gap() as coalesce(getvariable('may_have_gap')::boolean, false);
 -- Whether a row is the first that shows its contract: a create that occurs twice in the history, or in the opening too, is
 -- one contract, and an assignment shows one created elsewhere.
 create or replace macro first_shown(contract_id, shown_by, migration_id, record_time, update_id, node_index) as

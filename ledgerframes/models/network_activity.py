@@ -11,7 +11,7 @@ from ledgerframes.arguments import names
 from ledgerframes.errors import PartialResultError
 from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, stop_of
-from ledgerframes.models.coverage import nothing_before
+from ledgerframes.models.coverage import has_gap, nothing_before
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, inputs_of_verdicts
 from ledgerframes.models.signatures import MOVERS, of_model
@@ -32,7 +32,7 @@ from ledgerframes.timestamps import DAY
 def _range(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where the events begin and end, for models that mark complete intervals, and whether they may have a gap."""
     begin = begin_of(inputs.attrs)
-    gap = not inputs.attrs.get("complete", True) and "known_to" not in inputs.attrs
+    gap = has_gap(inputs.attrs)
     begins = begin is not None or nothing_before(inputs, arguments)
     return {
         "may_have_gap": gap or not (begins or "complete" in inputs.attrs),

@@ -15,7 +15,7 @@ counted as (
   group by all
 ),
 -- Where the history may have a gap, a day without an item is not known to be empty.
-days as (select date from history_days where has_items or not coalesce(getvariable('may_have_gap')::boolean, false)),
+days as (select date from history_days where has_items or not may_have_gap()),
 acting as (select distinct utc_day(record_time) as date, unnest(acting_parties) as party from events),
 firsts as (
   select date, count(*) as new_parties

@@ -39,8 +39,8 @@ stated as (
 )
 select
   stated.*, totals.* exclude (round),
-  -- A range that begins or ends within the round contains only a part of its coupons.
-  opened_at is not null and closed_at is not null as whole
+  -- A range that begins, ends or has a gap within the round contains only a part of its coupons.
+  opened_at is not null and closed_at is not null and not may_have_gap() as whole
 from stated
 left join totals using (round)
 order by round

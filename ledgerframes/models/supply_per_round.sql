@@ -25,7 +25,7 @@ select
     then (before.amount + sum(net_change) over running)::decimal(38, 10)
   end as total,
   -- Payments use a round while it is open.
-  coalesce(opened_at is not null and summarizing_at is not null, false) as whole
+  coalesce(opened_at is not null and summarizing_at is not null, false) and not may_have_gap() as whole
 from sums
 left join (select round, opened_at, summarizing_at, amulet_price_usd from round_history) as history using (round)
 cross join before

@@ -79,7 +79,7 @@ SUPPLY_PER_ROUND: Final = Table(
                "sum of unexplained of mint_burn"),
         Column("total", AMOUNT, "Supply after the round's updates; null if the supply before the events is not known.",
                True, "coin", "supply of the opening plus net_change up to here"),
-        Column("whole", BOOL, "Whether the events hold all of the time in which the round was open.",
+        Column("whole", BOOL, "Whether the events hold all of the time in which the round was open; false with a gap.",
                source="opened_at and summarizing_at of round_history are not null"),
     ),
 )  # fmt: skip

@@ -77,7 +77,7 @@ ROUND_HISTORY: Final = Table(
         _phase("summarizing_at", "SummarizingMiningRound"),
         _phase("issuing_at", "IssuingMiningRound"),
         _phase("closed_at", "ClosedMiningRound"),
-        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing.",
+        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing, without a gap.",
                source="opened_at and closed_at are not null"),
     ),
 )  # fmt: skip
@@ -170,7 +170,7 @@ ISSUANCE: Final = Table(
                "coin per year", "amuletToIssuePerYear of that step"),
         _next("allowed", "Coin that a round may issue from that step on, to all pools."),
         *(_next(f"allowed_{pool}", f"Of it, the pool of {whom}.") for pool, whom in _POOLS.items()),
-        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing.",
+        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing, without a gap.",
                source="whole of round_history"),
     ),
 )  # fmt: skip
@@ -231,7 +231,7 @@ SV_REWARDS: Final = Table(
                "USD", "amount times amulet_price_usd of the round, rounded half even to 10 places"),
         Column("outcome", TEXT, "open, claimed, expired or withdrawn; mixed where they differ, null where not known.",
                True, source="outcome of rewards"),
-        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing.",
+        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing, without a gap.",
                source="whole of round_history"),
     ),
 )  # fmt: skip

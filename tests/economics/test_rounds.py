@@ -69,6 +69,9 @@ def test_a_round_goes_through_its_phases():
     assert row["total_weight_sv"] == 2_647_000
     assert (row["validator_faucet_cap_usd"], row["development_fund_percentage"]) == (570, None)
     assert row["issuance_per_featured_app"] == Decimal("3.4959069921")
+    assert row["whole"]
+    events.attrs["complete"] = False
+    assert not lf.round_history(events).whole.any()  # a gap may have held a part of the round
 
 
 @pytest.mark.parametrize(("sv", "verdict"), [("0.0690020407", "equal"), ("0.0690020408", "different")])

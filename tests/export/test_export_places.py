@@ -95,6 +95,15 @@ def test_replaced_hive_folders_keep_no_partition_of_before(tmp_path):
     assert pq.read_table(tmp_path / "updates").num_rows == 1
 
 
+def test_a_table_exported_in_two_layouts_is_not_read_from_either(tmp_path):
+    rows = sample(CATALOGUE["events"], 30)
+    lf.export({"events": rows}, tmp_path)
+    lf.export({"events": rows.slice(0, 1)}, tmp_path, layout="hive", overwrite=True)
+
+    with pytest.raises(lf.errors.InputError, match="has events twice"):
+        lf.rewards(tmp_path)
+
+
 FILL = """
     import resource, sys
     import pyarrow as pa
