@@ -107,7 +107,7 @@ def load(
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
     opt.say_range(next(iter(tables.values())), chosen.get("last"), warned=True)
-    write_tables(tables if personal else _impersonal(tables), output)
+    write_tables(tables, output, personal=personal)
 
 
 def _bound(text: str, _name: str) -> Bound | None:
@@ -153,13 +153,3 @@ def _option(name: str) -> str:
     # In an Annotated, typer takes the first name for a default.
     first = _OPTIONS[name].__metadata__[0].default if name in _OPTIONS else None
     return first if isinstance(first, str) else option_of(name)
-
-
-def _impersonal(tables: dict[str, Any]) -> dict[str, Any]:
-    """The tables without personal data, which their provenance and rows record, as in an export."""
-    import pyarrow as pa
-
-    from ledgerframes.export.sources import open_source
-
-    opened = {name: open_source(name, data, personal=False) for name, data in tables.items()}
-    return {name: pa.Table.from_batches(table.batches, table.schema) for name, table in opened.items()}

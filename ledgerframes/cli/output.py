@@ -80,7 +80,7 @@ def _say_rows(rows: pd.DataFrame | pa.Table, *, as_json: bool, as_csv: bool) -> 
 
     table = rows if isinstance(rows, pa.Table) else pa.Table.from_pandas(rows, preserve_index=False)
     if as_csv:
-        say_csv(table)
+        say_csv("rows", table, personal=True)
     elif as_json:
         say(_json(table))
     elif not sys.stdout.isatty() or len({*table.column_names}) < table.num_columns:
@@ -117,10 +117,10 @@ def _json(table: pa.Table, indent: int | None = None) -> str:
     return json.dumps(rows, default=_cell, ensure_ascii=False, indent=indent)
 
 
-def say_csv(table: pa.Table) -> None:
+def say_csv(name: str, table: pa.Table, *, personal: bool) -> None:
     """Print a table as CSV, as in a file; for a terminal, without control characters."""
     with TemporaryDirectory() as folder:
-        text = write_files({"rows": table}, Path(folder) / "rows.csv")["rows"].read_bytes()
+        text = write_files({name: table}, Path(folder) / "rows.csv", personal=personal)[name].read_bytes()
     if sys.stdout.isatty():
         say(text.decode().rstrip("\n"))
     else:
@@ -154,18 +154,18 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
     check_folder(output.parent if ending and not folder else output)
 
 
-def write_tables(tables: Mapping[str, pa.Table], output: Path) -> None:
+def write_tables(tables: Mapping[str, pa.Table], output: Path, *, personal: bool = True) -> None:
     """Write tables to a file or a folder, and print the paths; or one table as CSV to standard output."""
     if str(output) in STDOUT:
-        (table,) = tables.values()
-        say_csv(table)
+        ((name, table),) = tables.items()
+        say_csv(name, table, personal=personal)
         say(f"{table.num_rows} rows", err=True)
         return
-    for name, path in write_files(tables, output).items():
+    for name, path in write_files(tables, output, personal=personal).items():
         say(f"{path}\t{tables[name].num_rows} rows")
 
 
-def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]:
+def write_files(tables: Mapping[str, pa.Table], target: Path, *, personal: bool = True) -> dict[str, Path]:
     """Write tables in the form of the target's ending, or as Parquet into a folder, replacing existing files.
 
     CSV has lists as JSON text and formulas defused (`restore_text`), JSON is an array of objects; both have amounts
@@ -174,6 +174,7 @@ def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]
     Args:
         tables: Arrow tables by name; one alone for a file that is no workbook.
         target: the file or the folder; folders are made.
+        personal: whether personal data is kept.
 
     Returns:
         The file of each table.
@@ -181,16 +182,20 @@ def write_files(tables: Mapping[str, pa.Table], target: Path) -> dict[str, Path]
     Raises:
         InputError: the ending names no form, a column cannot be written, or the place cannot.
     """
+    import pyarrow as pa
+
     from ledgerframes.export.atomic_write import write_text, writing
     from ledgerframes.export.exporting import export_tables
+    from ledgerframes.export.sources import open_source
 
     with writing(target):
         other = target.suffix.lower() != _JSON or target.is_dir()
     if other:
-        report = export_tables(tables, target, overwrite=True, personal=True)
+        report = export_tables(tables, target, overwrite=True, personal=personal)
         return {table.name: Path(table.files[0]) for table in report.tables}
     ((name, table),) = tables.items()
-    write_text(target, _json(table, indent=1), overwrite=True)
+    opened = open_source(name, table, personal=personal)
+    write_text(target, _json(pa.Table.from_batches(opened.batches, opened.schema), indent=1), overwrite=True)
     return {name: target}
 
 

@@ -21,7 +21,6 @@ from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.export.shape import Shape, Times, check_tables, shape_of
 from ledgerframes.export.sources import Opened, Source, open_source
 from ledgerframes.export.workbook import Sheets, Workbook
-from ledgerframes.frames import attrs_of
 from ledgerframes.version import __version__
 
 Format = Literal["parquet", "csv", "xlsx"]
@@ -242,7 +241,7 @@ def _sink(request: _Export, table: Opened, schema: pa.Schema, shape: Shape, path
 
 def _schema(table: Opened, shape: Shape, origin: str) -> pa.Schema:
     """A table's schema with its own provenance, that of the export, and where personal data was left out."""
-    attributes = json.dumps({**attrs_of(table), **json.loads(origin)}, ensure_ascii=False)
+    attributes = json.dumps({**table.origin, **json.loads(origin)}, ensure_ascii=False, default=str, skipkeys=True)
     return shape.schema.with_metadata({**(table.schema.metadata or {}), b"ledgerframes": attributes.encode()})
 
 
@@ -256,7 +255,7 @@ def _workbook(request: _Export, origin: str, staging: Staging, name: str) -> lis
                 sheets = Sheets(book, table.name, shape)
             written.append(_poured(table, shape, sheets, place))
             shapes[table.name] = shape
-            if left_out := attrs_of(table).get("left_out"):
+            if left_out := table.origin.get("left_out"):
                 about[f"left out of {table.name}"] = ", ".join(left_out)
         with writing(place):
             book.about(about, shapes)

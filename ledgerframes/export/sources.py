@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ class Opened:
         name: the table.
         schema: the batches' schema, with the declared texts of a table.
         batches: the rows.
+        origin: what its source says of where the rows come from, and whether personal data was left out.
         lost: counts the rows from which personal data was removed.
         rounded: whether it has floats, as pandas frames have for amounts by default.
     """
@@ -42,6 +42,7 @@ class Opened:
     name: str
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
+    origin: dict[str, Any]
     lost: Counter[str] = field(default_factory=Counter)
     rounded: bool = False
 
@@ -60,33 +61,23 @@ def open_source(name: str, source: Source, *, personal: bool | None = True) -> O
     """
     opened = source() if callable(source) and not hasattr(source, "__arrow_c_stream__") else source
     schema, batches = _read(name, opened)
-    attrs, checked = attrs_of(opened), _checked(name, schema, batches)
-    whole = _proven(name, opened, _described(name, schema))
+    attrs, checked, whole = attrs_of(opened), _checked(name, schema, batches), _described(name, schema)
+    origin = _origin(name, opened, whole)
     rounded = attrs.get("decimals") == "float" and any(map(pa.types.is_floating, schema.types))
     keep = attrs.get("personal") is True if personal is None else personal
     if keep or len(set(whole.names)) < len(whole.names):  # equal names are refused by whoever names the file's columns
-        return Opened(name, whole, checked, rounded=rounded)
+        return Opened(name, whole, checked, origin, rounded=rounded)
     columns = [column.name for column in whole if not _is_personal_column(name, column.name)]
-    told = pa.schema([whole.field(column) for column in columns], metadata=_saying_so(name, whole))
+    rest = pa.schema([whole.field(column) for column in columns], metadata=whole.metadata)
+    if name not in CATALOGUE or _TELLING.intersection(whole.names):
+        origin["left_out"] = [LEFT_OUT]
     lost: Counter[str] = Counter()
-    return Opened(name, told, _without(name, checked, columns, lost), lost, rounded)
+    return Opened(name, rest, _without(name, checked, columns, lost), origin, lost, rounded)
 
 
 def _is_personal_column(table: str, column: str) -> bool:
     """Whether a whole column is personal data: a contact point, or a license's blob, in which it can be read."""
     return is_personal(column) or (table == "licenses" and column == "created_event_blob")
-
-
-def _saying_so(name: str, schema: pa.Schema) -> dict[bytes, bytes]:
-    """A schema's texts, its provenance saying that personal data was left out, if there could be any."""
-    metadata = schema.metadata
-    if name in CATALOGUE and not _TELLING.intersection(schema.names):
-        return metadata or {}
-    try:
-        origin = json.loads((metadata or {}).get(b"ledgerframes", b"{}"))
-    except ValueError:
-        origin = {}
-    return {**(metadata or {}), b"ledgerframes": json.dumps({**origin, "left_out": [LEFT_OUT]}).encode()}
 
 
 def _without(
@@ -168,14 +159,11 @@ def _described(name: str, schema: pa.Schema) -> pa.Schema:
     return pa.schema(columns, metadata={**declared.schema.metadata, **(schema.metadata or {})})
 
 
-def _proven(name: str, opened: Any, schema: pa.Schema) -> pa.Schema:
-    """The schema with the provenance that pandas holds as the attributes of a frame; Arrow has it in the schema."""
-    if not getattr(opened, "attrs", None):
-        return schema
-    attrs = {**proof_of(opened), "table": name, "rows": len(opened)}
-    return schema.with_metadata(
-        {**(schema.metadata or {}), b"ledgerframes": json.dumps(attrs, default=str, skipkeys=True)}
-    )
+def _origin(name: str, opened: Any, schema: pa.Schema) -> dict[str, Any]:
+    """The provenance that pandas holds as the attributes of a frame, and Arrow in the schema."""
+    if getattr(opened, "attrs", None):
+        return {**proof_of(opened), "table": name, "rows": len(opened)}
+    return attrs_of(schema.empty_table())
 
 
 def _checked(name: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
