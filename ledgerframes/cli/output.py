@@ -58,7 +58,7 @@ def printed(command: Command) -> Command:
             check_output(output, tables="the answer", several=False)
         result = command(**arguments)
         if output is not None:
-            write_tables({arguments.get("table", "rows"): result}, output)
+            write_tables({arguments.get("table", "rows").replace("-", "_"): result}, output)
         elif isinstance(result, str):
             say(result)
         elif hasattr(result, "columns"):

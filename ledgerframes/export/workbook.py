@@ -207,7 +207,7 @@ def cells_of(column: pa.Array) -> list[Any]:
     kind = column.type
     if pa.types.is_timestamp(kind):
         texts = time_text(column).to_pylist()
-        moments = column.cast(pa.timestamp("us")).to_pylist()
+        moments = column.cast(pa.timestamp("us"), safe=False).to_pylist()  # the text has the nanoseconds
         return list(map(_moment, moments, texts))
     if pa.types.is_date(kind):
         return list(map(_day, column.cast(pa.date32()).to_pylist()))

@@ -54,7 +54,7 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
     Returns:
         One row per period, including those without a new validator: time (its beginning), new, validators (so far).
         `attrs` hold what the times are based on (`basis`), how many are interpolated, and how many validators never
-        received a coupon and so are left out (`never_received`).
+        received a coupon and so are left out (`never_received`), and the period in words or microseconds (`period`).
 
     Raises:
         InputError: columns are missing, the period is not valid, licenses come without rounds, or validators began
@@ -76,7 +76,7 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
 
     def notes_of(engine: Engine, _: pa.Table) -> Mapping[str, Any]:
         _check_starts(engine.rows("license_starts"))
-        return notes
+        return {**notes, "period": variables.get("calendar") or variables["every_us"]}
 
     growth: pd.DataFrame = computed(
         LICENSE_GROWTH, inputs, as_="pandas", decimals=None, variables=variables, notes=notes_of

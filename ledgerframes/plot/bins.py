@@ -109,7 +109,7 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72, begins: boo
     low, high = int(times.min()), int(times.max())
     if every is not None:
         length = _length(every, high - low)
-        return _with_partial_ends(_fixed(low, high, length, _name(length)), times, begins=begins)
+        return _with_partial_ends(_fixed(low, high, length, length_words(length)), times, begins=begins)
     if high - low < _SECOND:
         return _fixed(low - 300 * _SECOND, high + 300 * _SECOND, 60 * _SECOND, "minute")
     for step, name in _STEPS:
@@ -204,7 +204,7 @@ def _fixed(low: int, high: int, step: int, name: str) -> Bins:
     return time_bins(np.arange(start, high + step + 1, step, dtype=np.int64)[: (high - start) // step + 2], name)
 
 
-def _name(length: int) -> str:
+def length_words(length: int) -> str:
     """A length in words, to be read after "per": day, 2 weeks, 90 minutes, 1.5 seconds."""
     known = dict(_STEPS)
     if length in known:

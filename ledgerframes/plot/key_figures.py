@@ -11,7 +11,7 @@ from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
 from ledgerframes.number_format import amount_text, count_text, plural
-from ledgerframes.plot.bins import DAY, QUARTER, between, bins, moment_text, time_bins
+from ledgerframes.plot.bins import DAY, QUARTER, between, bins, length_words, moment_text, time_bins
 from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Micros, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
@@ -23,6 +23,8 @@ _PARTS: Final = {
     "rewards_app": "apps", "rewards_validator": "users' traffic", "rewards_validator_faucet": "being alive",
     "rewards_other": "other rewards", "traffic_paid": "traffic bought",
 }  # fmt: skip
+#: How many months a period has, and how many days at least and at most.
+_CALENDAR: Final = {"month": (1, 28, 31), "quarter": (3, 90, 92), "year": (12, 365, 366)}
 _ROUNDS: Final = ("rounds_reported", "rounds_missed")
 
 
@@ -96,12 +98,26 @@ def license_growth(x: ChartInput) -> Content:
         return Nothing(name, "no licenses in this range")
     order = np.argsort(times[known], kind="stable")
     starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
-    length = int(np.median(np.diff(starts))) if len(starts) > 1 else DAY
-    period = {DAY: "day", 7 * DAY: "week", DAY // 24: "hour"}.get(length, "month" if length > 27 * DAY else "period")
+    length = frame.attrs.get("period") or (int(np.median(np.diff(starts))) if len(starts) > 1 else 0)
+    period, end = _period(length, int(starts[-1]))
     subtitle = f"{plural(int(new.sum()), 'validator')}, {between(starts)}"
     series = (Series("new", "new validators", new, 0),)
-    binned = time_bins(np.append(starts, starts[-1] + length), period)
+    binned = time_bins(np.append(starts, end), period)
     return binned.stack(name, subtitle, series, "new validators", "count", "validators", along="time (UTC)")
+
+
+def _period(length: str | int, last: int) -> tuple[str, int]:
+    """The name of a period, from its name or its length, and where the one ends that begins last."""
+    if not length:
+        return "period", last + DAY
+    length = 7 * DAY if length == "week" else length
+    if isinstance(length, int):
+        days = length // DAY  # months, quarters and years differ in theirs
+        length = next((name for name, (_, least, most) in _CALENDAR.items() if least <= days <= most), length)
+    if isinstance(length, str):
+        months = np.datetime64(last, "us").astype("M8[M]") + _CALENDAR[length][0]
+        return length, int(months.astype("M8[us]").astype(np.int64))
+    return length_words(length), last + length
 
 
 @chart(app_daily, over_time=True)
@@ -191,7 +207,7 @@ def _remainder(sums: pd.Series) -> str:
 def retention(x: ChartInput) -> Content:
     """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
-    Of more than 20 weeks, only the latest are drawn.
+    Of more than 20 weeks, only the latest are drawn. The subtitle says if the last week is not over yet.
 
     Args:
         x: from `retention`; or a History or Store that begins with the ledger.
@@ -205,7 +221,8 @@ def retention(x: ChartInput) -> Content:
     needed = ("cohort", "weeks_after", "cohort_parties", "parties")
     frame = x.frame(*needed)
     title, (cohorts, known) = "Parties that came back, by week of first activity", micros(frame, "cohort")
-    rows = pd.DataFrame({name: floats(frame, name) for name in needed[1:]}).assign(cohort=cohorts)[known]
+    figures = {name: floats(frame, name) for name in needed[1:]}
+    rows = pd.DataFrame(figures, index=frame.index).assign(cohort=cohorts)[known]
     later = rows[rows["weeks_after"] > 0]
     if later.empty:
         why = "no week after the first one yet" if len(rows) else "no party acted in this range"
@@ -221,11 +238,12 @@ def retention(x: ChartInput) -> Content:
     labels = {name: f"{name} ({int(size)})" for name, size in zip(names, sizes, strict=True)}
     columns = tuple(str(number + 1) for number in range(last))
     there, truncated = grid[grid > 0], later["cohort"].nunique() > len(weeks)
+    cut = "whole" in frame and frame["whole"].loc[shown.index].eq(False).any()  # noqa: FBT003
     first = rows.drop_duplicates("cohort")
     parties = plural(int(first["cohort_parties"].sum()), "party", "parties")
     return Matrix(
         title, f"{parties} of {plural(len(first), 'week')}, in % of those of the week"
-        f"{f'; the latest {len(weeks)} weeks' if truncated else ''}",
+        f"{f'; the latest {len(weeks)} weeks' if truncated else ''}{'; the last week is incomplete' if cut else ''}",
         ("week of first activity (parties)", "weeks after the first"), "% of the parties", names, labels, grid,
         float(there.min(initial=100.0)), float(there.max(initial=1.0)), logarithmic=False, columns=columns,
     )  # fmt: skip

@@ -48,6 +48,7 @@ def anchors(captures):
 def test_a_captured_page_grows_in_the_months_that_the_first_rounds_tell(captured, anchors):
     inside = captured[captured.first_round >= anchors["round"].min()]
     growth = lf.license_growth(inside, rounds=anchors, period="MS")
+    assert growth.attrs["period"] == "month"
 
     low, high = anchors.loc[anchors["round"].idxmin()], anchors.loc[anchors["round"].idxmax()]
     wide = Fraction(high.opens_at.value - low.opens_at.value, int(high["round"] - low["round"]))

@@ -114,6 +114,16 @@ def test_numbers_of_more_than_fifteen_digits_are_text(tmp_path):
     assert cells == [10**15 - 1, "1000000000000000", "-1000000000000000", "9007199254740993"]
 
 
+def test_times_finer_than_excels_are_exact_in_their_text(tmp_path):
+    nanoseconds = pa.array([1_772_366_400_123_456_789], pa.timestamp("ns", "UTC"))
+
+    lf.export({"t": pa.table({"at": nanoseconds})}, tmp_path / "t.xlsx")
+
+    (row,) = opened(tmp_path / "t.xlsx")["t"].iter_rows(min_row=2, values_only=True)
+    assert row[0].isoformat() == "2026-03-01T12:00:00.123000"
+    assert row[1] == "2026-03-01T12:00:00.123456789Z"
+
+
 def test_a_table_longer_than_a_sheet_goes_on_in_the_next(tmp_path):
     batch = pa.record_batch({"n": pa.array(range(10), pa.int64()), "text": ["a long text in a cell"] * 10})
     book = Workbook(tmp_path / "b.xlsx", scratch=tmp_path, sheet_rows=5)

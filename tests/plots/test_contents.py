@@ -245,6 +245,26 @@ def test_validators_by_first_round_and_by_time():
     assert sums(content("license_growth", frames.growth(20))) == {"new": 20}
 
 
+@pytest.mark.parametrize(
+    ("period", "name", "end"),
+    [
+        (3_600_000_000, "hour", "11-01 01:00:00"),
+        ("week", "week", "11-08 00:00:00"),
+        ("month", "month", "12-01 00:00:00"),
+    ],
+)
+def test_new_validators_are_counted_per_period_even_if_there_is_one(period, name, end):
+    rows = frames.growth(1)
+    rows.attrs["period"] = period
+
+    made = content("license_growth", rows)
+
+    assert (made.y.label, made.spans) == (f"new validators per {name}", (f"2026-11-01 00:00:00 to 2026-{end} UTC",))
+    quarters = frames.growth(2).assign(time=pd.to_datetime(["2026-10-01", "2027-01-01"], utc=True))
+    assert content("license_growth", quarters).y.label == "new validators per quarter"
+    assert content("license_growth", quarters).spans[-1].endswith(" to 2027-04-01 00:00:00 UTC")
+
+
 def test_amounts_on_both_axes_are_written_alike():
     figure = lf.plot.coin_supply(frames.rounds(60), backend="plotly")
     ax = lf.plot.coin_supply(frames.rounds(60))
@@ -370,5 +390,7 @@ def test_retention_is_a_share_of_each_weeks_parties():
 
     assert made.grid.tolist() == [[80.0, 60.0, 0.0], [81.8, 63.6, 0.0], [83.3, 0.0, 0.0]]
     assert made.sides == (["2026-10-26 (10)", "2026-11-02 (11)", "2026-11-09 (12)"], ["1", "2", "3"])
-    assert made.subtitle == "46 parties of 4 weeks, in % of those of the week"
+    assert made.subtitle == "46 parties of 4 weeks, in % of those of the week; the last week is incomplete"
+    over = content("retention", frames.cohorts(4).assign(whole=True))
+    assert over.subtitle == "46 parties of 4 weeks, in % of those of the week"
     assert isinstance(content("retention", frames.cohorts(1)), Nothing)

@@ -103,6 +103,17 @@ def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
     assert Reader(words).headings == TITLES
 
 
+def test_a_range_with_a_hole_says_so_before_its_figures(net, tmp_path):
+    history = lf.load_history(net, limit=50)
+    whole = lf.report(history, tmp_path / "whole.html", sections=["summary"]).read_text()
+    history.updates.attrs["complete"] = False
+
+    cut = lf.report(history, tmp_path / "cut.html", sections=["summary"]).read_text()
+
+    assert "part of this range is missing" in cut[: cut.index("<div class='figures'>")]
+    assert "part of this range is missing" not in whole
+
+
 def test_an_empty_range_has_a_page_too(net, tmp_path):
     history = lf.load_history(net, limit=50)
     empty = lf.types.History(*(frame.head(0) for frame in history))

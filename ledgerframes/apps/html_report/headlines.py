@@ -64,11 +64,14 @@ class Figure:
         return f"{arrow} {abs(share):,.1%}" if abs(share) < 10 else f"{arrow} {float(value / before):,.0f}-fold"
 
 
-def begins_late(attrs: Mapping[str, Any]) -> list[str]:
-    """A line on where the history begins, if that is after ledger begin, from the attributes of frames."""
+def lacks(attrs: Mapping[str, Any]) -> list[str]:
+    """Lines on what is missing of the range or before it, from the attributes of frames."""
     begins = attrs.get("begins_late")
     line = f"The history begins late, at {begins}: older updates were pruned, or never stored there."
-    return [text(line, quiet=True)] if begins else []
+    parts = [text(line, quiet=True)] if begins else []
+    if attrs.get("complete") is False:
+        parts.append(text("A part of this range is missing: all figures are of what there is of it."))
+    return parts
 
 
 def summary(report_data: ReportData) -> Section:
@@ -83,7 +86,7 @@ def summary(report_data: ReportData) -> Section:
     with localcontext(prec=60):
         cards = "".join(map(_card, figures(report_data)))
         across = _across(report_data)
-    parts = [text(words, quiet=True), *begins_late(report_data.updates.attrs), f"<div class='figures'>{cards}</div>"]
+    parts = [text(words, quiet=True), *lacks(report_data.updates.attrs), f"<div class='figures'>{cards}</div>"]
     return Section("What happened", [*parts, *across])
 
 

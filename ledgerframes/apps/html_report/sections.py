@@ -18,7 +18,7 @@ from ledgerframes.apps.html_report.coin_sections import (
     titled,
     transfers,
 )
-from ledgerframes.apps.html_report.headlines import as_of, begins_late, summary
+from ledgerframes.apps.html_report.headlines import as_of, lacks, summary
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
@@ -102,7 +102,7 @@ def provenance(report_data: ReportData) -> list[str]:
     known = {name: attrs[name] for name in ("source", "range", "complete", "version") if name in attrs}
     counts = {name: len(getattr(report_data, name)) for name in ("updates", "events", "reassignments")}
     rows = pd.DataFrame([*known.items(), *counts.items()], columns=["what", "value"]).astype("str")
-    parts = [*begins_late(attrs), table(rows)]
+    parts = [*lacks(attrs), table(rows)]
     if report_data.store is not None:
         covered = report_data.store.coverage(as_of=report_data.as_of)
         runs = report_data.store.syncs()[["sync_id", "finished_at", "complete", "requests"]]
