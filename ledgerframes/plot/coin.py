@@ -45,7 +45,6 @@ def rewards(
     x: ChartInput,
     *,
     by: Literal["outcome", "kind", "party"] = "outcome",
-    event: Literal["claimed", "expired", "withdrawn", "created"] = "claimed",
     every: str | None = None,
     top: int = 6,
 ) -> Content:
@@ -56,8 +55,7 @@ def rewards(
 
     Args:
         x: from `reward_flows`, or coupons from `rewards`; or a History or Store.
-        by: colour by what became of the rewards, or show what happened once (`event`) by kind or by party.
-        event: the event to show by kind or party.
+        by: colour by what became of the rewards; or only the claimed ones, by kind or by party.
         top: how many parties to show by name, 7 at most; the others are combined. Kinds are all shown.
 
     Example:
@@ -69,11 +67,11 @@ def rewards(
     """
     whole_number(top, "top", least=1, most=HUES)
     frame = replace(x, x=_flows_of(x.x)).frame("record_time", "event", "kind", "party", "amount")
-    title = "Rewards by what became of them" if by == "outcome" else f"Rewards {event}, by {by}"
+    title = "Rewards by what became of them" if by == "outcome" else f"Rewards claimed, by {by}"
     times, timed = micros(frame, "record_time")
     values, happened = floats(frame, "amount"), texts(frame, "event").to_numpy()
     sums = {word: float(np.nansum(values[happened == word])) for word in _EVENTS}
-    wanted = timed & ((happened != "created") if by == "outcome" else (happened == event))
+    wanted = timed & ((happened != "created") if by == "outcome" else (happened == "claimed"))
     unknown = int((wanted & np.isnan(values)).sum())
     left_out = f"; {plural(unknown, 'row')} of unknown worth" if unknown else ""
     parts = [f"{amount_text(sums['claimed'])} CC claimed", f"{amount_text(sums['expired'])} expired"]
@@ -81,7 +79,7 @@ def rewards(
     parts += [f"{amount_text(sums['created'])} created", *_open(frame, happened)]
     known = wanted & ~np.isnan(values)
     if not known.any():
-        none = f"no rewards were {'claimed, expired or withdrawn' if by == 'outcome' else event} in this range"
+        none = f"no rewards were {'claimed, expired or withdrawn' if by == 'outcome' else 'claimed'} in this range"
         return Nothing(title, none + (left_out if unknown else ""))
     times, values = times[known], values[known]
     categories = texts(frame, "event" if by == "outcome" else by).reset_index(drop=True)[known].reset_index(drop=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -97,17 +97,14 @@ def reassignment_matrix(x: ChartInput, *, top: int = _MOST) -> Content:
 
 
 @chart(joined_legs, giver=_GIVER, over_time=True)
-def reassignment_timeline(
-    x: ChartInput, *, by: Literal["source", "target"] = "target", every: str | None = None, top: int = 6
-) -> Content:
-    """Draw the number of reassignments in each interval of time, stacked by synchronizer.
+def reassignment_timeline(x: ChartInput, *, every: str | None = None, top: int = 6) -> Content:
+    """Draw the number of reassignments in each interval of time, stacked by the synchronizer that they went to.
 
     A reassignment counts at its unassignment, or at its assignment where that is all there is. The subtitle counts
     those that are not completed.
 
     Args:
         x: one row per reassignment, from `reassignment_flows`; or a History or Store.
-        by: colour by where contracts came from or by where they went.
 
     Example:
         >>> import ledgerframes as lf
@@ -117,11 +114,11 @@ def reassignment_timeline(
         'reassignments per minute'
     """
     frame = x.frame(*_ROUTE, "status", "unassigned_at", "assigned_at")
-    name = f"Reassignments over time, by {by}"
+    name = "Reassignments over time, by target"
     times, known = _moments(frame)
     if not known.any():
         return Nothing(name, _NONE)
-    where, status, times = texts(frame, f"{by}_synchronizer")[known], texts(frame, "status")[known], times[known]
+    where, status, times = texts(frame, "target_synchronizer")[known], texts(frame, "status")[known], times[known]
     ranking, binned = ranked(where.value_counts(), top), bins(times, every=every, begins=begins(frame))
     odd = [f"{count_text(n)} {word}" for word, n in status.value_counts().items() if word != _COMPLETED]
     second = ", ".join([plural(len(times), "reassignment"), between(times), *map(str, odd)])

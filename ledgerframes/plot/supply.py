@@ -53,13 +53,8 @@ _GIVER: Final = "lf.load_holdings_summary(net, parties)"
 _FEES: Final = ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked")
 _HOLDINGS: Final = ("total_unlocked_coin", "total_locked_coin")
 _PARTS: Final = ("unlocked", "locked")
+_NOT_DEDUCTED: Final = "CC, notional fees not taken off"
 _MOST: Final = 40
-_COLUMNS: Final = {
-    "holdings": ("total_coin_holdings", "Balances over time", "CC, notional fees not taken off"),
-    "unlocked": ("total_unlocked_coin", "Unlocked coin over time", "CC, notional fees not taken off"),
-    "locked": ("total_locked_coin", "Locked coin over time", "CC, notional fees not taken off"),
-    "available": ("total_available_coin", "Available coin over time", "unlocked CC less notional fees"),
-}
 _TIMES: Final = 120
 _STEPS: Final = ("1s", "10s", "1min", "10min", "1h", "6h", "1D", "7D", "28D", "91D", "364D", "3640D")
 
@@ -198,7 +193,7 @@ def holdings(x: ChartInput, *, top: int = 15) -> Content:
         ...     lf.plot.holdings(lf.load_history(net), top=5).get_xlabel()
         'CC, notional fees not taken off'
     """
-    return _bars(x, _HOLDINGS, "Holdings by party", "CC, notional fees not taken off", top)
+    return _bars(x, _HOLDINGS, "Holdings by party", _NOT_DEDUCTED, top)
 
 
 @chart(holdings_from_events, giver=_GIVER, whole=True)
@@ -266,17 +261,14 @@ def _bars(x: ChartInput, columns: tuple[str, str], title: str, label: str, top: 
 
 
 @chart(balances_over_time, giver="lf.balances_over_time(events)", over_time=True, whole=True)
-def balances(
-    x: ChartInput, *, show: Literal["holdings", "unlocked", "locked", "available"] = "holdings", top: int = 7
-) -> Content:
-    """Draw one line of steps per party: its holdings at each time.
+def balances(x: ChartInput, *, top: int = 7) -> Content:
+    """Draw one line of steps per party: its holdings at each time, unlocked and locked; notional fees are not deducted.
 
     The parties with the largest balance at their last time are drawn, the others only counted. The scale is
     logarithmic where the largest balance is more than a hundred times the smallest and none is 0.
 
     Args:
         x: one row per time and party, from `balances_over_time`; or a History or Store that begins with the ledger.
-        show: all holdings of a party, its unlocked or its locked coin, or the available part of the unlocked coin.
         top: the number of parties to show, at most 40; those after the seventh are grey.
 
     Example:
@@ -287,7 +279,7 @@ def balances(
         'CC, notional fees not taken off'
     """
     whole_number(top, "top", least=1, most=_MOST)
-    column, title, label = _COLUMNS[show]
+    title, column = "Balances over time", "total_coin_holdings"
 
     def largest(source: Any, opening: Any = None) -> pd.DataFrame:
         return largest_balances(source, part("updates")(source)["record_time"], top, opening=opening)
@@ -318,7 +310,7 @@ def balances(
     return Steps(
         title, f"{of if len(names) == parties else f'the {len(names)} largest of {of}'}, "
         f"{between(rows['moment'].to_numpy())}", Axis("time (UTC)", "time"),
-        Axis(label, "amount", "CC", logarithmic=0 < shown.min() < shown.max() / 100), series,
+        Axis(_NOT_DEDUCTED, "amount", "CC", logarithmic=0 < shown.min() < shown.max() / 100), series,
     )  # fmt: skip
 
 
