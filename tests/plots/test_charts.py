@@ -213,7 +213,7 @@ def test_wrong_frames_axes_backends_and_titles_are_refused_with_the_remedy(monke
 
 @pytest.mark.parametrize(
     ("name", "option"),
-    [("updates", "by"), ("rewards", "by"), ("rewards", "event"), ("balances", "show"), ("supply_by_purpose", "show")],
+    [("updates", "by"), ("rewards", "by"), ("supply_by_purpose", "show")],
 )
 def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
     with pytest.raises(lf.errors.InputError, match=f"{option}='pear' is not valid: give '"):
