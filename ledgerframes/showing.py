@@ -274,7 +274,7 @@ def cell_text(value: Any, *, whole: bool = False) -> str:
 def _amount(value: Decimal) -> str:
     """Two decimals, or four digits if it is less than 1."""
     if value == 0 or abs(value) >= 1:
-        return f"{value:,.2f}" if value % 1 else f"{value:,.0f}"
+        return f"{value:,.0f}" if value == value.to_integral_value() else f"{value:,.2f}"
     return amount_text(float(value))
 
 

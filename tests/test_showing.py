@@ -209,3 +209,9 @@ def test_columns_of_one_name_are_refused():
 def test_numbers_of_numpy_in_a_column_of_objects_are_shown():
     frame = pd.DataFrame({"value": pd.Series([np.float64(0.25), "unknown"], dtype=object)})
     assert "0.25" in lf.show(frame)._repr_html_()
+
+
+def test_a_number_of_more_digits_than_decimals_divide_is_shown():
+    sums = pd.DataFrame({"sum": [Decimal(2**127 - 1), Decimal(2**127 - 1) / 10**10, Decimal("-2.50")]})
+
+    assert lf.show(sums).text(80).splitlines()[1].strip() == f"{2**127 - 1:,}"
