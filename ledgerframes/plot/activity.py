@@ -16,7 +16,7 @@ from ledgerframes.plot.bins import QUARTER, between, bins
 from ledgerframes.plot.contents import Axis, Content, Flows, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import ChartInput, begins, floats, micros, part, texts
+from ledgerframes.plot.reading import ChartInput, floats, held, micros, part, texts
 
 _KINDS: Final = {"transaction": "transactions", "assignment": "assignments", "unassignment": "unassignments"}
 _PAIRS: Final = 14
@@ -50,7 +50,7 @@ def updates(
         return Nothing("Updates over time", "no updates in this range")
     times, categories = times[known], texts(frame, by)[known]
     ranking = fixed(categories, _KINDS) if by == "kind" else ranked(categories.value_counts(), top)
-    binned = bins(times, every=every, begins=begins(frame))
+    binned = bins(times, every=every, held=held(frame))
     table = binned.sums(times, ranking.codes(categories), len(ranking.names))
     subtitle = f"{plural(len(times), 'update')}, {between(times)}{binned.note()}"
     return binned.stack(
@@ -141,7 +141,7 @@ def votes(x: ChartInput, *, every: str | None = None) -> Content:
     if not known.any():
         return Nothing(title, f"no votes were opened in this range{left_out}")
     times, outcomes = times[known], texts(frame, "outcome")[known]
-    ranking, binned = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=QUARTER, begins=begins(frame))
+    ranking, binned = fixed(outcomes, _OUTCOMES), bins(times, every=every, most=QUARTER, held=held(frame))
     table = binned.sums(times, ranking.codes(outcomes), len(ranking.names))
     subtitle, series = f"{plural(len(times), 'vote')}, {between(times)}{left_out}", ranking.series(table, counts=True)
     along = "time of the request (UTC)"

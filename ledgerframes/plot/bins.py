@@ -34,6 +34,10 @@ _STEPS: Final = (
 _MONTHS: Final = ((1, "month"), (3, "quarter"), (12, "year"), (120, "decade"), (1200, "century"), (12000, "millennium"))
 
 
+#: From when to when data reaches, exclusive, in microseconds; None where that is not known.
+Held = tuple[int | None, int | None]
+
+
 @dataclass(frozen=True)
 class Bins:
     """Intervals of time, or of rounds, each inclusive of its start.
@@ -94,14 +98,14 @@ def time_bins(edges: Micros, name: str) -> Bins:
     return Bins(edges, name, tuple(f"{start} to {end} UTC" for start, end in pairwise(words)))
 
 
-def bins(times: Micros, *, every: str | None = None, most: int = 72, begins: bool = False) -> Bins:
+def bins(times: Micros, *, every: str | None = None, most: int = 72, held: Held = (None, None)) -> Bins:
     """Intervals that cover these times, of a length that people count in.
 
     Args:
         times: at least one.
         every: the length, as pandas writes it (`"5min"`, `"1h"`); chosen from the times by default.
         most: how many intervals to choose at most.
-        begins: whether the ledger itself begins with these times, so that the first interval is not cut.
+        held: from when to when the data reaches, exclusive, where its provenance says so.
 
     Raises:
         InputError: `every` is not a duration, or would give too many intervals.
@@ -109,13 +113,13 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72, begins: boo
     low, high = int(times.min()), int(times.max())
     if every is not None:
         length = _length(every, high - low)
-        return _with_partial_ends(_fixed(low, high, length, length_words(length)), times, begins=begins)
+        return _with_partial_ends(_fixed(low, high, length, length_words(length)), times, held)
     if high - low < _SECOND:
         return _fixed(low - 300 * _SECOND, high + 300 * _SECOND, 60 * _SECOND, "minute")
     for step, name in _STEPS:
         if (high - low) // step < most:
-            return _with_partial_ends(_fixed(low, high, step, name), times, begins=begins)
-    return _with_partial_ends(_calendar(low, high, most), times, begins=begins)
+            return _with_partial_ends(_fixed(low, high, step, name), times, held)
+    return _with_partial_ends(_calendar(low, high, most), times, held)
 
 
 def grouped(numbers: Floats, whole: pd.Series | None) -> Bins:
@@ -173,22 +177,26 @@ def between(times: Micros) -> str:
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"
 
 
-def _with_partial_ends(whole: Bins, times: Micros, *, begins: bool) -> Bins:
+def _with_partial_ends(whole: Bins, times: Micros, held: Held) -> Bins:
     """The bins with those at the ends that the data covers in part only, if much of them is missing and not by chance.
 
-    Times say nothing of what was asked for, so the usual distance between them decides: one of three times the mean
+    Where nothing says how far the data reaches, the usual distance between times decides: one of three times the mean
     has, where times are random, a probability of 5 %.
     """
     low, high = int(times.min()), int(times.max())
-    usual = (high - low) / max(len(times) - 1, 1)
+    chance = 3 * (high - low) / max(len(times) - 1, 1)
     widths, last = np.diff(whole.edges), len(whole.edges) - 2
-    missing = (
-        {last: int(whole.edges[-1]) - high}
-        if begins
-        else {0: low - int(whole.edges[0]), last: int(whole.edges[-1]) - high}
+    first, end = held
+    ends = (
+        (0, (low if first is None else min(first, low)) - int(whole.edges[0]), first),
+        (last, int(whole.edges[-1]) - (high if end is None else max(end, high)), end),
     )
-    partial = {place for place, gap in missing.items() if gap > max(3 * usual, widths[place] / 10)}
-    return replace(whole, partial=frozenset(partial)) if high > low else whole
+    partial = {
+        place
+        for place, gap, known in ends
+        if gap > widths[place] / 10 and (known is not None or (high > low and gap > chance))
+    }
+    return replace(whole, partial=frozenset(partial))
 
 
 def _calendar(low: int, high: int, most: int) -> Bins:

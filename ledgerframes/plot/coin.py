@@ -20,7 +20,7 @@ from ledgerframes.plot.contents import Axis, Content, Floats, Nothing, Panels, S
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import HUES, hues_of
 from ledgerframes.plot.ranking import fixed, ranked
-from ledgerframes.plot.reading import ChartInput, begins, floats, micros, part, texts
+from ledgerframes.plot.reading import ChartInput, begins, floats, held, micros, part, texts
 from ledgerframes.short_ids import short_names
 
 _EVENTS: Final = {"claimed": "claimed", "expired": "expired", "withdrawn": "withdrawn", "created": "created"}
@@ -87,7 +87,7 @@ def rewards(
         ranking = ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
     else:
         ranking = fixed(categories, _EVENTS if by == "outcome" else _KINDS)
-    binned = bins(times, every=every, most=QUARTER, begins=begins(frame))
+    binned = bins(times, every=every, most=QUARTER, held=held(frame))
     table = binned.sums(times, ranking.codes(categories), len(ranking.names), values)
     subtitle = f"{', '.join(parts)}; {between(times)}{left_out}{binned.note()}"
     return binned.stack(title, subtitle, ranking.series(table), "CC", "amount", "CC")
@@ -142,7 +142,7 @@ def burn(x: ChartInput, *, every: str | None = None) -> Content:
     burning = (np.nan_to_num(values) != 0).any(axis=0)
     if not burning.any():
         return Nothing(title, f"no coin {'is known to have been' if unknown else 'was'} burned in this range{left_out}")
-    times, binned = times[known], bins(times[known], every=every, most=QUARTER, begins=begins(frame))
+    times, binned = times[known], bins(times[known], every=every, most=QUARTER, held=held(frame))
     rows = {cause: binned.total(times, row) for cause, row in zip(_CAUSES, values, strict=True)}
     ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), _CAUSES)
     table = np.array([rows[cause] for cause in ranking.names])

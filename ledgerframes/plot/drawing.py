@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, wraps
 from importlib.util import find_spec
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from ledgerframes.arguments import choice, enough_memory, whole_number
 from ledgerframes.errors import ConfigurationError, InputError
-from ledgerframes.plot.contents import Content
-from ledgerframes.plot.reading import ChartInput, with_events
+from ledgerframes.plot.contents import Content, Nothing
+from ledgerframes.plot.reading import ChartInput, has_hole, with_events
 
 Backend = Literal["matplotlib", "plotly"]
 _ARGS: Final = """
@@ -54,12 +55,21 @@ def chart(
 
     def decorated(make: Callable[..., Content]) -> Callable[..., Any]:
         def content(x: Any, ax: Any = None, opening: Any = None, **options: Any) -> Content:
-            return make(ChartInput(x, make.__name__, giver, compute, ax, opening), **options)
+            made = make(ChartInput(x, make.__name__, giver, compute, ax, opening), **options)
+            return _with_hole(made) if has_hole(x) else made
 
         own = (*(("opening",) if "opening" in takes else ()), *(("events",) if over_time else ()))
         return _public(make, content, own, whole=whole)
 
     return decorated
+
+
+def _with_hole(made: Content) -> Content:
+    """A chart that says that a part of its range is missing."""
+    note = "; a part of the range is missing"
+    if isinstance(made, Nothing):
+        return replace(made, why=made.why + note)
+    return replace(made, subtitle=made.subtitle + note)
 
 
 def _public(

@@ -15,7 +15,7 @@ from ledgerframes.plot.bins import DAY, QUARTER, between, bins, length_words, mo
 from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Micros, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import ChartInput, begins, floats, micros, texts
+from ledgerframes.plot.reading import ChartInput, floats, held, micros, texts
 
 _MOST_WEEKS: Final = 20
 #: The parts of a validator's bar, by their columns.
@@ -145,7 +145,7 @@ def app_shares(x: ChartInput, *, every: str | None = None, top: int = 6) -> Cont
     # Rows are per day, so no interval is shorter.
     of_days = "1D" if np.ptp(times) < QUARTER * DAY else None
     ranking, last = ranked(sums, top), times.max() + DAY - 1
-    binned = bins(np.append(times, last), every=every or of_days, most=QUARTER, begins=begins(frame))
+    binned = bins(np.append(times, last), every=every or of_days, most=QUARTER, held=held(frame))
     if "whole" in frame:
         binned = binned.with_cut(times, frame["whole"][there])
     table = binned.sums(times, ranking.codes(apps), len(ranking.names), claimed)

@@ -11,14 +11,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from ledgerframes.errors import InputError
-from ledgerframes.frames import proof_of
+from ledgerframes.frames import attrs_of, proof_of
 from ledgerframes.loaders.history import History
+from ledgerframes.loaders.opening import begin_of, cursor_of, stop_of
 from ledgerframes.number_format import plural
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.plot.bins import Held
 from ledgerframes.plot.contents import Content, EventLine, Floats, Micros, Nothing, Panels, Stack, Steps
 
 _GIVER: Final = "lf.votes(events) or lf.config_changes(events)"
 #: When a vote takes effect, else when it was closed, else when it was opened.
 _OF_VOTES: Final[tuple[str, ...]] = ("effective_at", "completed_at", "opened_at")
+_EVER: Final = -(2**62)  # before any time
 #: Before an action's name, such as SRARC_: by which rules it is done.
 TAG: Final = r"^[A-Z]+_"
 _LONGEST: Final = 28  # characters of a label
@@ -137,6 +141,24 @@ def begins(frame: pd.DataFrame) -> bool:
     """Whether the frame is known to begin with the ledger, as a selection of its rows is not."""
     attrs = proof_of(frame)
     return attrs.get("from_beginning") is True and "only" not in attrs
+
+
+def has_hole(x: Any) -> bool:
+    """Whether the caller's frames lack a part of their range; a store refuses to give such."""
+    parts = x if isinstance(x, History) else (x,)
+    return any(attrs_of(part).get("complete") is False for part in parts)
+
+
+def held(frame: pd.DataFrame) -> Held:
+    """From when to when a frame's provenance says that its data reaches."""
+    attrs = proof_of(frame)
+    if "selected_of" in attrs:
+        return None, None
+    first, stop, settled = begin_of(attrs), stop_of(attrs), attrs.get("settled")
+    if stop is None and settled is not None:
+        stop = cursor_of(settled)
+    low = _EVER if begins(frame) else None if first is None else first[1]
+    return low, stop.micros if isinstance(stop, Cursor) else stop
 
 
 def with_events(content: Content, events: Any) -> Content:

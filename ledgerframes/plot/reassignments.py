@@ -16,7 +16,7 @@ from ledgerframes.plot.bins import between, bins
 from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Series, Stack
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import ChartInput, begins, floats, micros, seconds, texts
+from ledgerframes.plot.reading import ChartInput, floats, held, micros, seconds, texts
 
 _ROUTE: Final = ("source_synchronizer", "target_synchronizer")
 _HEADS: Final = ("unassigned from", "assigned to")
@@ -119,7 +119,7 @@ def reassignment_timeline(x: ChartInput, *, every: str | None = None, top: int =
     if not known.any():
         return Nothing(name, _NONE)
     where, status, times = texts(frame, "target_synchronizer")[known], texts(frame, "status")[known], times[known]
-    ranking, binned = ranked(where.value_counts(), top), bins(times, every=every, begins=begins(frame))
+    ranking, binned = ranked(where.value_counts(), top), bins(times, every=every, held=held(frame))
     odd = [f"{count_text(n)} {word}" for word, n in status.value_counts().items() if word != _COMPLETED]
     second = ", ".join([plural(len(times), "reassignment"), between(times), *map(str, odd)])
     table = binned.sums(times, ranking.codes(where), len(ranking.names))

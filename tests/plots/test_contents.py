@@ -42,6 +42,29 @@ def test_bars_hold_the_counts_of_their_bins_and_a_cut_last_one_is_hatched():
     assert [(one.label, one.hue) for one in made.series] == [("assignments", 1), ("unassignments", 2)], "fixed hues"
 
 
+def test_bars_are_cut_where_the_range_is_even_if_little_happened_in_it():
+    rows = frames.votes(3).iloc[:2]  # at midnight and at six
+    assert content("votes", rows, every="1D").partial == frozenset()
+
+    rows.attrs = {"start": "2026-10-31T18:00:00Z", "end": "2026-11-01T12:00:00Z", "complete": True}
+    made = content("votes", rows, every="1D")
+    assert (made.partial, made.subtitle.rpartition("; ")[2]) == ({0}, "the only bar is incomplete")
+    rows.attrs |= {"start": "2026-11-01T00:00:00Z", "end": "2026-11-02T00:00:00Z"}
+    assert content("votes", rows, every="1D").partial == frozenset()
+    assert content("votes", rows, every="1h").partial == frozenset()
+
+
+def test_a_range_with_a_hole_is_told_from_one_in_which_nothing_happened():
+    rows = frames.votes(40)
+    none = rows.head(0)
+    assert "missing" not in content("votes", rows).subtitle + content("votes", none).why
+
+    rows.attrs["complete"] = none.attrs["complete"] = False
+
+    assert content("votes", rows).subtitle.endswith("; a part of the range is missing")
+    assert content("votes", none).why.endswith("; a part of the range is missing")
+
+
 def test_rewards_are_drawn_by_when_they_were_claimed_or_expired():
     rows = frames.rewards(400)
     made = content("rewards", rows)
