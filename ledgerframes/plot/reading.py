@@ -75,7 +75,8 @@ class ChartInput:
         elif self.opening is not None:
             raise InputError("opening= is for a History; a frame is computed with it")
         if not isinstance(x, pd.DataFrame) and hasattr(x, "to_pandas"):
-            x = x.to_pandas()
+            attrs, x = attrs_of(x), x.to_pandas()
+            x.attrs = attrs
         if not isinstance(x, pd.DataFrame):
             raise InputError(f"{chart} needs a DataFrame, not {type(x).__name__}; {giver} returns one")
         if not len(x.columns):

@@ -314,8 +314,9 @@ def balances(x: ChartInput, *, top: int = 7) -> Content:
     )  # fmt: skip
 
 
-def interval_of(times: pd.Series) -> str:
-    """The interval at which a chart over times computes holdings."""
+def interval_of(times: Any) -> str:
+    """The interval at which a chart over times, of a frame of whatever form, computes holdings."""
+    times = times.to_pandas() if hasattr(times, "to_pandas") else times
     span = times.max() - times.min()
     return next((step for step in _STEPS if span / pd.Timedelta(step) <= _TIMES), _STEPS[-1])
 

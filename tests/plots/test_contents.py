@@ -65,6 +65,13 @@ def test_a_range_with_a_hole_is_told_from_one_in_which_nothing_happened():
     assert content("votes", none).why.endswith("; a part of the range is missing")
 
 
+@pytest.mark.parametrize("name", ["updates", "balances", "supply_by_purpose"])
+def test_a_history_in_arrow_is_drawn_as_one_in_pandas(name, ledger, history):
+    made = content(name, lf.load_history(ledger, as_="arrow"))
+
+    assert (made.subtitle, sums(made)) == (content(name, history).subtitle, sums(content(name, history)))
+
+
 def test_rewards_are_drawn_by_when_they_were_claimed_or_expired():
     rows = frames.rewards(400)
     made = content("rewards", rows)

@@ -114,6 +114,16 @@ def test_a_range_with_a_hole_says_so_before_its_figures(net, tmp_path):
     assert "part of this range is missing" not in whole
 
 
+def test_a_history_in_arrow_is_reported_as_one_in_pandas(net, tmp_path):
+    pages = []
+    for form in ("pandas", "arrow"):
+        path = tmp_path / f"{form}.html"
+        lf.report(lf.load_history(net, limit=50, as_=form), path, sections=["summary", "provenance"])
+        pages.append(path.read_text().partition("<h2")[2])
+
+    assert pages[0] == pages[1]
+
+
 def test_an_empty_range_has_a_page_too(net, tmp_path):
     history = lf.load_history(net, limit=50)
     empty = lf.types.History(*(frame.head(0) for frame in history))

@@ -18,7 +18,7 @@ from ledgerframes.arguments import duration, flag, names, suggesting
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import refuse_taken, write_text, writing
-from ledgerframes.frames import shape, to_arrow
+from ledgerframes.frames import attrs_of, shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, bound
 from ledgerframes.plot.drawing import need_plotly
@@ -168,4 +168,4 @@ def _pandas(frame: Any, name: str) -> Any:
     table = table_named(name)
     if isinstance(frame, pd.DataFrame):
         return frame
-    return shape(to_arrow(frame, table, table.names), table)
+    return shape(to_arrow(frame, table, table.names), table, attrs=attrs_of(frame))
