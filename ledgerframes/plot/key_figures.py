@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -100,9 +101,10 @@ def license_growth(x: ChartInput) -> Content:
     starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
     length = frame.attrs.get("period") or (int(np.median(np.diff(starts))) if len(starts) > 1 else 0)
     period, end = _period(length, int(starts[-1]))
-    subtitle = f"{plural(int(new.sum()), 'validator')}, {between(starts)}"
-    series = (Series("new", "new validators", new, 0),)
-    binned = time_bins(np.append(starts, end), period)
+    series, stop = (Series("new", "new validators", new, 0),), held(frame)[1]
+    cut = {len(starts) - 1} if stop is not None and stop < end else set()
+    binned = replace(time_bins(np.append(starts, end), period), partial=frozenset(cut))
+    subtitle = f"{plural(int(new.sum()), 'validator')}, {between(starts)}{binned.note()}"
     return binned.stack(name, subtitle, series, "new validators", "count", "validators", along="time (UTC)")
 
 

@@ -290,6 +290,8 @@ def test_new_validators_are_counted_per_period_even_if_there_is_one(period, name
     made = content("license_growth", rows)
 
     assert (made.y.label, made.spans) == (f"new validators per {name}", (f"2026-11-01 00:00:00 to 2026-{end} UTC",))
+    rows.attrs["end"] = "2026-11-01T00:30:00Z"
+    assert content("license_growth", rows).subtitle.endswith("; the only bar is incomplete")
     quarters = frames.growth(2).assign(time=pd.to_datetime(["2026-10-01", "2027-01-01"], utc=True))
     assert content("license_growth", quarters).y.label == "new validators per quarter"
     assert content("license_growth", quarters).spans[-1].endswith(" to 2027-04-01 00:00:00 UTC")
