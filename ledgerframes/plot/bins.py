@@ -168,10 +168,12 @@ def moment_text(micros: int) -> str:
 
 
 def between(times: Micros) -> str:
-    """From when to when, in words; empty for no times."""
+    """From when to when, in words; the days alone if these are the times at which days begin, empty for no times."""
     if not len(times):
         return ""
     first, last = moment_text(int(times.min())), moment_text(int(times.max()))
+    if not (times % DAY).any():
+        return " to ".join(dict.fromkeys((first[:10], last[:10])))
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if first[:10] == last[:10] else last} UTC"

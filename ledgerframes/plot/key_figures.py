@@ -12,7 +12,7 @@ from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
 from ledgerframes.number_format import amount_text, count_text, plural
-from ledgerframes.plot.bins import DAY, QUARTER, between, bins, length_words, moment_text, time_bins
+from ledgerframes.plot.bins import DAY, QUARTER, between, bins, length_words, time_bins
 from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Micros, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
@@ -53,10 +53,10 @@ def validators(x: ChartInput) -> Content:
     if not len(positions):
         return Nothing(name, f"no licenses in this range{left_out}")
     low, high = int(positions[0]), int(positions[-1])
-    began = f"the first at {moment_text(low)} UTC" if timed else f"the first in round {low}"
+    began = f"the first on {between(positions[:1])}" if timed else f"the first in round {low}"
     basis = ", some times interpolated between known rounds" if timed and frame.attrs.get("interpolated") else ""
     line = Series("validators", "validators", counts, 0, positions, count_text(int(counts[-1])))
-    room = max((high - low) // 16, (DAY // 2 if low == high else 1) if timed else 1)
+    room = max((high - low) // 16, (DAY if low == high else 1) if timed else 1)
     return Steps(
         name, f"{plural(int(counts[-1]), 'validator')}, {began}{basis}{left_out}",
         Axis("time (UTC)", "time") if timed else Axis("round of the first coupon", "round"),
