@@ -11,7 +11,7 @@ from plotly.graph_objects import Bar, Figure, Heatmap, Sankey, Scatter
 from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.bins import moment_words
 from ledgerframes.plot.contents import Axis, Bars, Flows, Matrix, Ribbon, Series, Stack, Steps
-from ledgerframes.plot.interactive.words import along, amounts, axis_title, colour, escaped, hover, with_unit
+from ledgerframes.plot.interactive.words import TIMES, along, amounts, axis_title, colour, escaped, hover, with_unit
 from ledgerframes.plot.palette import Tones, heat_colours, mixed
 from ledgerframes.plot.static.series import duration_ticks
 
@@ -102,7 +102,7 @@ def _at(place: Place | None) -> dict[str, int]:
 def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
     title = {"title": axis_title(axis.label)}
     if axis.scale == "time":
-        return title | {"type": "date"} | ({} if ends is None else {"range": list(ends)})
+        return title | {"type": "date", "tickformatstops": TIMES} | ({} if ends is None else {"range": list(ends)})
     if axis.scale == "duration":
         ticks, words = duration_ticks(float(values[0]), float(values[-1]), 8)
         return title | {"type": "log", "tickvals": ticks, "ticktext": words}

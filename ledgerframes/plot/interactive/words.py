@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import html
+from math import ceil, log10
 from typing import Any, Final
 
 import numpy as np
 
 from ledgerframes.errors import visible
-from ledgerframes.number_format import amount_text
+from ledgerframes.number_format import scale_text
 from ledgerframes.plot.bins import within_years
 from ledgerframes.plot.contents import Axis, Floats, Micros
 from ledgerframes.plot.palette import RGB
 
 _DIGITS: Final = 15  # of a double
 _DECIMALS: Final = 10  # of an amount
+#: How an axis of times writes its ticks, by their distance: as drawings do.
+TIMES: Final = [
+    {"dtickrange": [None, 999], "value": "%H:%M:%S.%L\n%Y-%m-%d"},
+    {"dtickrange": [1_000, 59_999], "value": "%H:%M:%S\n%Y-%m-%d"},
+    {"dtickrange": [60_000, 86_399_999], "value": "%H:%M\n%Y-%m-%d"},
+    {"dtickrange": [86_400_000, 2_500_000_000], "value": "%-d %b\n%Y"},
+    {"dtickrange": ["M1", "M11"], "value": "%b\n%Y"},
+    {"dtickrange": ["M12", None], "value": "%Y"},
+]
 _PREFIXES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -49,15 +59,14 @@ def along(axis: Axis, values: Floats | Micros) -> Any:
 
 
 def amounts(low: float, high: float) -> dict[str, Any]:
-    """How an axis of amounts writes its ticks: 1.5 M and 55 k, as everywhere."""
+    """How an axis of amounts writes its ticks: 1.5 M and 55 k, as drawings do."""
     most = max(abs(low), abs(high))
     if not 1e4 <= most < 1e15:
         return {"separatethousands": True}
-    step = next(
-        factor * 10.0**power for power in range(16) for factor in (1, 2, 5) if most / (factor * 10.0**power) <= 30
-    )
-    ticks = [step * place for place in range(int(low // step) - 1, int(high // step) + 3)]
-    return {"tickformat": "~s", "labelalias": {_si(tick): amount_text(tick) for tick in ticks if tick}}
+    # plotly places them by ones, twos and fives of a power of ten, ten times as close once a reader has zoomed in.
+    step = 10.0 ** max(ceil(log10(most / 500)), 0)
+    ticks = [step * place for place in range(int((low - most / 2) // step), int((high + most / 2) // step))]
+    return {"tickformat": "~s", "labelalias": {_si(tick): scale_text(tick, most) for tick in ticks if tick}}
 
 
 def _si(value: float) -> str:
