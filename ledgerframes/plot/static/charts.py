@@ -40,6 +40,7 @@ def drawn_on(content: Content, ax: Axes | None, title: str | None) -> Axes:
     import matplotlib.pyplot as plt
 
     figure, made = plt.subplots(figsize=_size(content), layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD))
+    made.set_title("", y=1)  # else each layout looks for its height, which takes as long again
     try:
         return _drawn(content, made, title, own=True)
     except BaseException:
@@ -101,8 +102,9 @@ def _panels(ax: Axes, content: Panels, size: float) -> list[Key]:
         else:
             steps(part, panel, size, named=False)
         part.set_title(
-            shown(panel.title), loc="left", fontsize=0.95 * size, color=inside(ax).text, pad=0.4 * size, gid="panel"
-        )
+            shown(panel.title), loc="left", y=1, fontsize=0.95 * size, color=inside(ax).text, pad=0.4 * size,
+            gid="panel",
+        )  # fmt: skip
         if row < rows - 1 or not shared:
             part.tick_params(labelbottom=not shared)
             part.set_xlabel("")
