@@ -35,17 +35,21 @@ _WORDS: Final = {
 #: Rarely needed options of a network.
 _RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http", "failover")
 ARGS: Final = "ledgerframes.args"
-_CONNECT: Final = re.compile(r"\bconnect\(([a-z_]+)=\.\.\.\)")
-_TABLES: Final = re.compile(
-    r"\bstore\.(sync|derive)\((?:net, )?(?:tables=)?\[['\"](\w+)['\"]\](?:, parties=\[\.\.\.\])?\)"
+#: Python's words in messages and those of a shell, in the order in which they are replaced.
+_TRANSLATED: Final = (
+    (r"\bconnect\(([a-z_]+)=\.\.\.\)", r"\1="),
+    (r"(?:,? or|;) (?:give )?opening=[^;]*", ""),  # the state before a range can only be given in Python
+    (r",(?: or)? as a timedelta", ""),  # a duration is a text in a shell
+    (r"\bstore\.derive\(\[['\"](\w+)['\"]\]\)", r"ledgerframes derive LAKE \1"),
+    (
+        r"\bstore\.sync\(net, tables=\[['\"](\w+)['\"]\](?:, parties=\[\.\.\.\])?\)",
+        r"ledgerframes sync LAKE --tables \1",
+    ),
+    (r"\blf\.(\w+)\(store\)", r"ledgerframes \1 LAKE"),
+    (r"\blf\.load_(\w+)\(net\)", r"ledgerframes load \1"),
+    (r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)", r"ledgerframes \1 LAKE"),
+    (r"\blf\.models\(\)", "ledgerframes model"),
 )
-_LAKE: Final = re.compile(r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)")
-_COMPUTE: Final = re.compile(r"\blf\.(\w+)\(store\)")
-_LOAD: Final = re.compile(r"\blf\.load_(\w+)\(net\)")
-#: A duration is a text in a shell.
-_TIMEDELTA: Final = re.compile(r",(?: or)? as a timedelta")
-#: The state before a range can only be given in Python.
-_OPENING: Final = re.compile(r"(?:,? or|;) (?:give )?opening=[^;]*")
 #: The advice to take a part, which not every command can.
 _PARTIAL: Final = re.compile(r",? or pass allow_partial=True to get [a-z ]+")
 
@@ -154,13 +158,9 @@ def of_the_shell(message: str, options: Mapping[str, str], *, partial: bool) -> 
         options: the options of a shell, by the arguments that they give in Python.
         partial: whether the command can take a part of a range.
     """
-    message = _TIMEDELTA.sub("", _OPENING.sub("", _CONNECT.sub(r"\1=", message)))
     message = message if partial else _PARTIAL.sub("", message)
-    message = _TABLES.sub(
-        lambda call: f"ledgerframes {call[1]} LAKE {'--tables ' if call[1] == 'sync' else ''}{call[2]}", message
-    )
-    message = _LOAD.sub(r"ledgerframes load \1", _COMPUTE.sub(r"ledgerframes \1 LAKE", message))
-    message = _LAKE.sub(r"ledgerframes \1 LAKE", message).replace("lf.models()", "ledgerframes model")
+    for python, shell in _TRANSLATED:
+        message = re.sub(python, shell, message)
     argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})="
     message = re.sub(rf"{argument}(?:True\b|\[\.\.\.\])", lambda found: options[found[1]], message)
     message = re.sub(rf"{argument}(?=[\w\"'(\[+-])", lambda found: f"{options[found[1]]} ", message)
