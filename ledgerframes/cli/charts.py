@@ -13,7 +13,7 @@ from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import AsOf, StorePlace, existing
-from ledgerframes.cli.tables import history_of, opening_of
+from ledgerframes.cli.tables import input_of
 from ledgerframes.errors import InputError
 
 _ENDINGS: Final = (".png", ".svg", ".pdf")
@@ -69,17 +69,12 @@ def plot(
         raise InputError(f"--{name} does not apply to {chart}; leave it out")
     if events is not None:
         choice(events, "--events", ("votes", "config_changes"))
-    lake = existing(store)
-    source: Any = lake
-    if set(part.values()) != {None}:
-        source = history_of(lake, part)
-        if "opening" in signature(draw).parameters:
-            options["opening"] = opening_of(lake, source)
+    source, opening = input_of(store, part, draw)
     if events is not None:
         options["events"] = getattr(governance, events)(source)
     mpl.use("Agg")  # a shell may have no screen
     with charts.style(cast("Any", theme)), opt.labelled(labels):
-        ax = draw(source, **options)
+        ax = draw(source, **options, **opening)
         with Staging(target.parent, overwrite=overwrite) as staging:
             ax.figure.savefig(staging.place(target.name), dpi=150)
             staging.commit()

@@ -18,9 +18,6 @@ from ledgerframes.timestamps import format_timestamp
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ledgerframes.loaders.history import History
-    from ledgerframes.loaders.opening import Opening
-    from ledgerframes.store.store import Store
 _PER_INTERVAL: Final = ("supply_by_purpose", "balances_over_time", "active_parties", "template_activity")
 _BY: Final = ("kind", "outcome", "provider", "beneficiary")
 Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
@@ -71,13 +68,25 @@ def model(
     return texts.models() if name is None else texts.model(name).rstrip("\n")
 
 
-def history_of(store: Store, part: opt.Part) -> History[Any]:
-    """The history's tables of a part of a lake."""
-    from ledgerframes.loaders.history import History
+def input_of(place: str, part: opt.Part, function: Any) -> tuple[Any, dict[str, Any]]:
+    """The input of a table's or chart's function: a lake, or a part of it and the contracts that were active before.
 
-    history = History(*(store.load(name, **part) for name in ("updates", "events", "reassignments")))
-    opt.say_range(history.updates, part.get("last"))
-    return history
+    Those are left out at ledger begin, and None if the lake does not know them.
+    """
+    from ledgerframes.loaders.history import History
+    from ledgerframes.loaders.opening import begin_of
+    from ledgerframes.models.openings import stored_opening
+
+    lake = existing(place)
+    if set(part.values()) == {None}:
+        return lake, {}
+    history = History(*(lake.load(name, **part) for name in History._fields))
+    opt.say_range(history.updates, part["last"])
+    begin = begin_of(history.events.attrs)
+    if begin is None or "opening" not in signature(function).parameters:
+        return history, {}
+    migration, start = begin[0], format_timestamp(begin[1])
+    return history, {"opening": stored_opening(lake, at=start if migration is None else (migration, start))}
 
 
 @app.command()
@@ -195,30 +204,11 @@ def compute(
         if len(options["party"]) > 1:
             raise InputError(f"{table} is of one --party; leave the others out")
         options |= {"party": options["party"][0]}
-    lake = existing(store)
-    if set(part.values()) == {None}:
-        rows = function(lake, as_="arrow", **options)
-    else:
-        history = history_of(lake, part)
-        if "opening" in takes:
-            options["opening"] = opening_of(lake, history)
-        rows = function(history, as_="arrow", **options)
+    source, opening = input_of(store, part, function)
+    rows = function(source, as_="arrow", **options, **opening)
     if words := not_understood(rows):
         opt.say(words, err=True)
     return rows
-
-
-def opening_of(lake: Store, history: History[Any]) -> Opening | None:
-    """The contracts active where a part of a lake begins; None at ledger begin, and if the lake does not know them."""
-    from ledgerframes.loaders.opening import begin_of
-    from ledgerframes.models.openings import stored_opening
-
-    begin = begin_of(history.events.attrs)
-    if begin is None:
-        return None
-    migration, micros = begin
-    start = format_timestamp(micros)
-    return stored_opening(lake, at=start if migration is None else (migration, start))
 
 
 def _largest(frame: pd.DataFrame, name: str, top: int) -> pd.DataFrame:

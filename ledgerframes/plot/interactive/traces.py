@@ -47,8 +47,7 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
             ), **_at(place),
         )  # fmt: skip
     table = np.array([series.values for series in content.series])
-    low, high = (float(one(table, 0).sum(axis=0).min()) for one in (np.minimum, np.maximum))
-    high = float(np.maximum(table, 0).sum(axis=0).max())
+    low, high = float(np.minimum(table, 0).sum(axis=0).min()), float(np.maximum(table, 0).sum(axis=0).max())
     made.update_layout(barmode="relative", bargap=0, showlegend=len(content.series) > 1)
     # The words of a mark would widen an axis of rounds.
     fixed = content.x.scale == "time" or content.marks
