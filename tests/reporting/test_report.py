@@ -438,6 +438,18 @@ def history_of(store):
     return [store.load(name) for name in ("updates", "events", "reassignments")]
 
 
+def test_the_parties_that_a_summary_was_asked_for_are_not_taken_for_all_holders(net, tmp_path):
+    store = lf.open_store(tmp_path / "late")
+    store.sync(net, last="5min", progress=False)
+    holders = lf.holdings_from_events(lf.load_history(net)).party_id.to_list()
+    store.sync(net, tables=["holdings_summary"], parties=holders[:4], progress=False)
+
+    words = words_of("holdings", data=history_of(store), store=store)
+
+    assert "summary of the parties asked for" in words
+    assert "Gini" not in words
+
+
 def test_the_report_counts_the_anomalies_that_the_function_lists(synced):
     listed = lf.reassignment_anomalies(synced.load("reassignments"))["anomaly"].value_counts()
     assert len(listed) > 0

@@ -170,13 +170,15 @@ def holdings(report_data: ReportData) -> list[str] | str:
     try:
         balances = holdings_from_events(report_data.source, opening=report_data.opening, decimals="exact")
         origin = "Worked out from the history alone, to the last digit."
+        spread = concentration(balances["total_coin_holdings"])
     except (PartialResultError, InputError) as error:
         snapshot = report_data.snapshot("holdings_summary")
         if snapshot is None:
             advice = "or sync snapshots: store.sync(net, tables=['holdings_summary'], parties=[...])"
             return f"Holdings cannot be derived from this range: {error}; {advice}."
         balances = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
-        origin = f"From the servers' summary, {as_of(snapshot, 'record_time')}."
+        origin = f"From the servers' summary of the parties asked for, {as_of(balances, 'record_time')}."
+        spread = ""  # others hold coin, too
     if balances.empty:
         return "Nobody holds coin in this range."
     by_size = balances.sort_values("total_coin_holdings", ascending=False, key=lambda column: column.astype(float))
@@ -186,7 +188,7 @@ def holdings(report_data: ReportData) -> list[str] | str:
     return [
         text(words, quiet=True),
         report_data.chart(plot.holdings, balances, "Holdings by party"),
-        text(concentration(balances["total_coin_holdings"])),
+        text(spread),
         table(by_size[columns], "The largest holders", most=15),
     ]
 
