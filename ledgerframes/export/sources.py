@@ -101,7 +101,10 @@ def _read(name: str, opened: Batches) -> tuple[pa.Schema, Iterator[pa.RecordBatc
     if isinstance(schema, pa.Schema):
         return schema, iter(opened.to_batches() if hasattr(opened, "to_batches") else opened)
     if hasattr(opened, "__arrow_c_stream__"):
-        reader = pa.RecordBatchReader.from_stream(opened)
+        try:
+            reader = pa.RecordBatchReader.from_stream(opened)
+        except pa.ArrowException as error:
+            raise InputError(f"{name!r} cannot be exported: {error}; give every column values of one type") from error
         typed = _typed(name, reader.schema)
         return typed, (batch.cast(typed) for batch in reader)
     if not isinstance(opened, Iterable):

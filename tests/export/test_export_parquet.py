@@ -6,6 +6,7 @@ from decimal import Decimal, localcontext
 from importlib import import_module
 
 import duckdb
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -147,6 +148,11 @@ def test_partitions_that_are_returned_to_go_on_in_another_file(tmp_path, monkeyp
 
     assert max(path.rsplit("/", 1)[1] for path in report.files) == "part-1.parquet"
     assert pl.read_parquet(tmp_path / "updates").height == 24 == report.rows
+
+
+def test_a_column_of_several_types_is_refused_by_name(tmp_path):
+    with pytest.raises(lf.errors.InputError, match=r"'t' cannot be exported: .*column mixed"):
+        lf.export({"t": pd.DataFrame({"mixed": ["a", 1]})}, tmp_path)
 
 
 @pytest.mark.parametrize("month", ["2025-3", "../../x", None])
