@@ -110,7 +110,7 @@ def report(
     with opt.labelled(labels):
         written = write(
             existing(store), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,
-            sections=sections.split(",") if sections else None, interactive=interactive,
+            sections=None if sections is None else sections.split(","), interactive=interactive,
         )  # fmt: skip
     opt.say_part(existing(store), part, as_of)
     opt.say(f"{written}\t{written.stat().st_size / 1e6:.1f} MB")

@@ -78,7 +78,7 @@ def sync(
     lake = open_store(store, personal=personal)
     options: dict[str, Any] = {
         **part, "workers": workers, "settle": settle,
-        "tables": tables.split(",") if tables else None, "parties": parties or None,
+        "tables": None if tables is None else tables.split(","), "parties": parties or None,
         "on_error": "reject" if reject else "raise",
         "derive": None if derive is None else [name for name in derive.split(",") if name],
     }  # fmt: skip
@@ -177,7 +177,7 @@ def export(
 
     Example: ledgerframes export lake out --for bi
     """
-    chosen: dict[str, Any] = {**part, **opt.chosen(options), "tables": tables.split(",") if tables else None}
+    chosen: dict[str, Any] = {**part, **opt.chosen(options), "tables": None if tables is None else tables.split(",")}
     if "profile" in chosen:
         choice(chosen["profile"], "--for", ["bi"])
     report = existing(store).export(path, **chosen)

@@ -50,7 +50,8 @@ def check_whole(
         raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
     if has_gap(attrs):
         other = "" if advice is None else f", or {advice}"
-        raise PartialResultError(f"{name} has a gap, for its load ended early; load it again{other}")
+        why = "its load ended early, or its lake has a hole"
+        raise PartialResultError(f"{name} has a gap: {why}; load or sync that part{other}")
     if opening is not None:
         return
     advice = _OPENING.format(line_for(attrs, opened_by)) if advice is None else advice

@@ -32,6 +32,7 @@ WRONG = {
     "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
     "no such model": ("model nosuch", "there is no model 'nosuch'; ledgerframes model lists them"),
     "a party of licenses": ("load licenses -o x.csv --party a::b --scan-url URL", "--party does not apply to licenses"),
+    "no table": ("sync lake --tables= --scan-url URL", "tables: item 0 is ''"),
     "no party": ("load holdings_summary -o x.csv --scan-url URL", "holdings_summary needs --party"),
     "columns of several": ("load history -o x --columns a --scan-url URL", "--columns does not apply to history"),
     "a misspelt table": ("describe license", "did you mean 'licenses'"),
