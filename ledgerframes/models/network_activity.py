@@ -35,7 +35,8 @@ def _range(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     gap = has_gap(inputs.attrs)
     begins = begin is not None or nothing_before(inputs, arguments)
     return {
-        "may_have_gap": gap or not (begins or "complete" in inputs.attrs),
+        # Not false, which is another value than that of tables that do not set it: steps would be made again.
+        "may_have_gap": gap or not (begins or "complete" in inputs.attrs) or None,
         "range_known": not gap and begins,
         "range_low": None if begin is None else begin[1],
         "range_high": _stop(inputs.attrs),
