@@ -79,8 +79,6 @@ def draw(seed: int, among: Collection[str] | None = None, *, verdicts: bool = Fa
     weights = {name: _weight(name, fault, among) for name, fault in FAULTS.items()}
     faults = tuple(name for name, weight in weights.items() if rng.random() * 100 < weight)
     faults = tuple(name for name in faults if not verdicts or name != "genesis")
-    if "two-windows" in faults:  # with several workers less is promised
-        faults = tuple(name for name in faults if name not in {"workers", "replicas"})
     rng = random.Random(f"{seed}/world")
     # An object gives a page where updates of several times lie more than settle before the end of its segment.
     size: dict[str, int] = {"few": 10, "most": 24, "span": 3 * SPAN // 2, "fine": 6} if objects else {}
