@@ -6,7 +6,6 @@ import base64
 import io
 import os
 import re
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -36,20 +35,25 @@ def write(notebook: Any, path: Path) -> None:
 
 
 def run(path: Path, folder: Path) -> Any:
-    """Run a notebook in an empty folder, without the settings of whoever runs it.
+    """Run a notebook in an empty folder, without the settings of whoever runs it, and return it with its outputs.
 
-    Returns:
-        The finished run: `nb`, the notebook with its outputs, and `error`.
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell failed; the message has its source and the traceback.
     """
-    from nbmake.nb_run import NotebookRun
+    from nbclient import NotebookClient
+    from traitlets.config import Config
 
     kept = {name: text for name, text in os.environ.items() if not name.startswith("LEDGERFRAMES_")}
     kept["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    before, copy = Path.cwd(), shutil.copy(path, folder)
+    before, notebook = Path.cwd(), read(path)
+    for cell in code_cells(notebook):
+        cell.outputs = []
     os.chdir(folder)
     try:
-        with patch.dict(os.environ, kept, clear=True):
-            return NotebookRun(Path(copy), _LONGEST).execute()
+        with patch.dict(os.environ, kept, clear=True), tempfile.TemporaryDirectory() as sockets:
+            # Ports are drawn before the kernel takes them, and by then another test may have one.
+            config = Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"})
+            return NotebookClient(notebook, timeout=_LONGEST, config=config).execute()
     finally:
         os.chdir(before)
 

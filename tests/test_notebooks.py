@@ -24,9 +24,8 @@ LONG = {"04_lake", "10_economics", "11_governance_and_key_figures"}  # a third o
 def test_a_notebook_runs_in_an_empty_folder_and_tells_what_it_is_stored_with(path, tmp_path):
     ran = run(path, tmp_path)
 
-    assert ran.error is None, f"{ran.error.summary}\n{ran.error.trace}"
-    assert complaints(ran.nb) == []
-    fresh, stored = code_cells(tidy(ran.nb, tmp_path)), code_cells(read(path))
+    assert complaints(ran) == []
+    fresh, stored = code_cells(tidy(ran, tmp_path)), code_cells(read(path))
     for new, old in zip(fresh, stored, strict=True):
         assert told(new) == told(old), f"make notebooks stores what this prints now: {old.source}"
         assert pictures(new) == pictures(old), old.source
