@@ -150,4 +150,4 @@ release: wheel  ## build and check what would be uploaded: everything of a relea
 
 clean:  ## remove what the other commands made
 	rm -f ledgerframes/decoding/compiled/_decoder*.so
-	rm -rf $(VENV) .venv-* dist build docs/site docs/numbers docs/reference/command-line*.md demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist build docs/site docs/numbers docs/dictionary docs/reference/command-line*.md demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

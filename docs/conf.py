@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 import ledgerframes
 from ledgerframes.cli.help import GROUPS
 from ledgerframes.tables.derived import COMPUTED
@@ -23,7 +21,8 @@ project_copyright = "the ledgerframes developers, Apache-2.0"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["site"]
 myst_heading_anchors = 3
-myst_enable_extensions = ["attrs_inline", "deflist"]  # charts for the light and the dark site; messages and meanings
+# Charts for the light and the dark site, tables of columns, messages and meanings.
+myst_enable_extensions = ["attrs_inline", "attrs_block", "deflist"]
 default_role = "code"  # docstrings put names between single backticks
 
 autodoc_typehints = "description"
@@ -39,6 +38,8 @@ smartquotes = False  # two dashes begin an option
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_title = f"ledgerframes {version}"
 html_copy_source = False
 html_show_sphinx = False
@@ -51,6 +52,7 @@ def setup(app: Any) -> None:
     """Have the command line and the computed tables describe themselves, and make pages of the notebooks, first."""
     app.connect("builder-inited", _command_line)
     app.connect("builder-inited", _notebooks)
+    app.connect("builder-inited", _dictionary)
     app.connect("builder-inited", _numbers)
     app.connect("source-read", _links_to_notebooks)
 
@@ -87,18 +89,33 @@ def _notebooks(_app: Any) -> None:
         (target / f"{path.stem}.md").write_text(text, encoding="utf-8")
 
 
+def _columns() -> dict[str, str]:
+    """The data dictionary's section of each table."""
+    text = (Path(__file__).parent.parent / "data" / "dictionary.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", text.partition("\n# ")[0] + text.partition("\n# ")[2], flags=re.MULTILINE)[1:]
+    named = {name: rest for name, _, rest in (section.partition("\n") for section in sections)}
+    return {name: rest.strip().replace("| column |", "{.columns}\n| column |") for name, rest in named.items()}
+
+
+def _dictionary(_app: Any) -> None:
+    """Write a page per table that is loaded; the pages of computed tables have their columns themselves."""
+    target = Path(__file__).parent / "dictionary"
+    target.mkdir(exist_ok=True)
+    for name, section in _columns().items():
+        if name not in COMPUTED:
+            (target / f"{name}.md").write_text(f"# {name}\n\n{section}\n", encoding="utf-8")
+
+
 def _numbers(_app: Any) -> None:
     """Write a page per computed table: its meaning, what it cannot know, its columns and its SQL."""
     target = Path(__file__).parent / "numbers"
     target.mkdir(exist_ok=True)
     reads = ledgerframes.models().set_index("model").reads
+    columns = _columns()
     for name in sorted(COMPUTED):
         about, _, rest = (inspect.getdoc(getattr(ledgerframes, name)) or "").partition("\n\nArgs:\n")
         returns = inspect.cleandoc(rest.partition("\nReturns:\n")[2].partition("\n\nRaises:")[0])
-        columns = pd.DataFrame(ledgerframes.describe(name)).fillna("")
-        rows = "\n".join(
-            f"| `{one.column}` | {one.kind} | {one.unit} | {one.meaning} |" for one in columns.itertuples()
-        )
+        table = "{.columns}" + columns[name].partition("{.columns}")[2]
         sql = (Path(ledgerframes.__file__).parent / "models" / f"{name}.sql").read_text(encoding="utf-8")
         text = f"""# {name}
 
@@ -108,9 +125,7 @@ def _numbers(_app: Any) -> None:
 
 ## Columns
 
-| column | kind | unit | meaning |
-|---|---|---|---|
-{rows}
+{table}
 
 ## SQL
 

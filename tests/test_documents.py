@@ -20,6 +20,8 @@ import typer
 
 import ledgerframes as lf
 from ledgerframes.cli import app
+from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.derived import COMPUTED
 from tests.documents import PAGES, ROOT, commands, lines, python_blocks
 
 #: Pages whose examples take over four seconds, or that show in many seconds what other tests have shown.
@@ -159,6 +161,8 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     pages = (tmp_path / "reference").glob("command-line*.html")
     told = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert [name for name in typer.main.get_command(app).commands if f'id="ledgerframes-{name}"' not in told] == []
+    assert {page.stem for page in (tmp_path / "dictionary").glob("*.html")} == set(CATALOGUE)
+    assert {page.stem for page in (tmp_path / "numbers").glob("*.html")} == set(COMPUTED)
 
 
 MODULES = sorted(path for path in (ROOT / "ledgerframes").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))

@@ -33,7 +33,7 @@ def demonstrate(folder: Path, say: Callable[[str], None]) -> None:
     with sandbox(seed=7, updates=_UPDATES) as net:
         say(f"A simulated ledger answers at {net.sandbox.scan_url}\n")
         say(f"Its migrations:\n{show(migrations(net)).text(_WIDE)}\n")
-        say(f"What loading it takes: {plan(net)}\n")
+        say(f"What loading it takes:\n{plan(net)}\n")
         updates, events, legs = load_history(net, limit=_UPDATES, progress=False)
         say(f"Loaded {len(updates):,} updates, {len(events):,} events, {len(legs):,} legs of reassignments.\n")
         counts = pd.crosstab(updates.migration_id, updates.kind).reset_index()

@@ -232,8 +232,9 @@ class _Load:
         estimate = self._estimate
         too_many = estimate is not None and (estimate.rows > most.updates or estimate.megabytes * 1e6 > most.bytes)
         if too_many or self._updates > most.updates or self._bytes > most.bytes:
+            size = [f"{self._updates:,} updates so far"] if estimate is None else [text for _, text in estimate.lines()]
             raise InputError(
-                f"this would load the whole history ({estimate}), more than {most.updates:,} updates or"
+                f"this would load the whole history ({'; '.join(size)}), more than {most.updates:,} updates or"
                 f' {most.bytes / 1e6:,.0f} MB; choose a part, for example last="1h", start="2026-01-30" or'
                 ' limit=10_000, or start="begin" for all of it'
             )

@@ -26,7 +26,7 @@ from ledgerframes.loaders.extent import (
 )
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.paging.history import MAXIMUM
-from ledgerframes.results import Result
+from ledgerframes.results import Result, html_pairs
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _OF_CUTTING: Final = 10
 _WORKERS: Final = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(Result):
     """An estimate, from small samples, of the cost of reading a range of the history.
 
@@ -68,13 +68,22 @@ class Plan(Result):
     minutes: float
     begins_late: str | None = None
 
-    def __str__(self) -> str:
-        late = "" if self.begins_late is None else f"; the available history begins late, at {self.begins_late}"
+    def lines(self) -> list[tuple[str, str]]:
+        """The lines of a printed plan, as pairs of a name and a text."""
         minutes = f"{self.minutes:,.1f} minutes" if self.minutes >= 1 else "under a minute"
-        return (
-            f"{self.range}: about {self.rows:,} updates, {self.megabytes:,.1f} MB; load_history sends"
-            f" about {self.requests:,} requests in {minutes}, store.sync about {self.sync_requests:,}{late}"
-        )
+        load = f"about {self.requests:,} requests by load_history, in {minutes}"
+        return [
+            ("range", self.range),
+            ("size", f"about {self.rows:,} updates, {self.megabytes:,.1f} MB"),
+            ("cost", f"{load}; about {self.sync_requests:,} by store.sync"),
+            *([("begins", f"late, at {self.begins_late}")] if self.begins_late else []),
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<9} {text}" for name, text in self.lines())
+
+    def _repr_html_(self) -> str:
+        return html_pairs(self.lines())
 
 
 @suggesting

@@ -370,7 +370,7 @@ class Store:
         """
         wanted = window(start, end)
         missing = missing_windows(wanted, self._lake.at().coverage.common)
-        return plan_windows(net, missing, f"what is missing of {wanted}")
+        return plan_windows(net, missing, f"not in the lake yet: {wanted}")
 
     def syncs(self) -> pd.DataFrame:
         """The syncs so far, newest last, with id, end time and added rows.

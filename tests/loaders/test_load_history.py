@@ -236,8 +236,8 @@ def test_a_plan_is_about_right_after_about_ten_requests(net, history, tmp_path):
     assert net.stats.snapshot().requests - before <= 15
     assert 1_200 < whole.rows < 3_200
     assert whole.megabytes > 0
-    assert "load_history sends" in str(whole)
-    assert "store.sync about" in str(whole)
+    assert f"about {whole.requests} requests by load_history" in str(whole)
+    assert f"about {whole.sync_requests} by store.sync" in str(whole)
     missing = lf.open_store(tmp_path).plan(net)  # of a lake that is not there yet
     assert (missing.requests, missing.sync_requests) == (whole.requests, whole.sync_requests)
     assert lf.plan(net, start="2100-01-01").rows == 0
@@ -272,6 +272,24 @@ def test_a_load_that_names_no_part_is_refused_before_its_second_page(net, truth)
         pages = other.stats.snapshot().requests
     assert len(truth) > 1_000
     assert pages < 20
+
+
+def test_a_load_that_is_refused_without_an_estimate_says_how_much_was_read(truth):
+    def reply(heard):
+        asked = json.loads(heard.body)
+        if asked["page_size"] not in {1, 100}:
+            return answer({"error": "no estimate"}, 400)
+        after = asked.get("after", {"after_migration_id": -1, "after_record_time": "1970-01-01T00:00:00Z"})
+        cursor = (after["after_migration_id"], pd.Timestamp(after["after_record_time"]).value // 1000)
+        later = [item for item in truth if (migration(item), micros(item)) > cursor]
+        return answer({"transactions": later[: asked["page_size"]]})
+
+    with (
+        HostileServer(reply) as server,
+        lf.connect(scan_url=f"{server.url}/api/scan") as net,
+        pytest.raises(lf.errors.InputError, match=r"whole history \(594 updates so far\), more than 500"),
+    ):
+        read_history(net, page_size=100, progress=False, unbounded=Most(500, 10**9))
 
 
 @pytest.mark.long(quick=1)

@@ -448,6 +448,7 @@ def test_the_parties_that_a_summary_was_asked_for_are_not_taken_for_all_holders(
 
     assert "summary of the parties asked for" in words
     assert "Gini" not in words
+    assert "<p></p>" not in store.report(tmp_path / "report.html", sections=["holdings"]).read_text()
 
 
 def test_the_report_counts_the_anomalies_that_the_function_lists(synced):

@@ -188,7 +188,7 @@ def holdings(report_data: ReportData) -> list[str] | str:
     return [
         text(words, quiet=True),
         report_data.chart(plot.holdings, balances, "Holdings by party"),
-        text(spread),
+        *([text(spread)] if spread else []),
         table(by_size[columns], "The largest holders", most=15),
     ]
 
