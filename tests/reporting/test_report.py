@@ -438,6 +438,18 @@ def history_of(store):
     return [store.load(name) for name in ("updates", "events", "reassignments")]
 
 
+def test_the_origin_of_the_data_is_written_out(tmp_path):
+    store = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(days=9) as days:
+        store.sync(days, progress=False)
+    words = words_of("provenance", data=history_of(store), store=store)
+
+    assert store.load("updates").attrs["range"] in words
+    assert f"{store.sql('select count(*) as n from updates').n[0]:,}" in words
+    assert store.coverage().to_end.tolist() == [True, True, False]
+    assert (words.count("all rows"), "9999" in words) == (2, False)
+
+
 def test_the_parties_that_a_summary_was_asked_for_are_not_taken_for_all_holders(net, tmp_path):
     store = lf.open_store(tmp_path / "late")
     store.sync(net, last="5min", progress=False)

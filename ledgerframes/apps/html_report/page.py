@@ -120,14 +120,16 @@ def text(words: str, *, quiet: bool = False) -> str:
     return f"<p class='quiet'>{escape(words)}</p>" if quiet else f"<p>{escape(words)}</p>"
 
 
-def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS) -> str:
-    """A frame as a table, limited to its first rows, with labels next to ids."""
+def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS, whole: bool = False) -> str:
+    """A frame as a table, limited to its first rows, with labels next to ids; `whole` shortens no text."""
     frame = labelled(frame, most).frame
     numbers = {name for name in frame.columns if is_number(frame[name])}
     ids = ids_of(frame, most)
     head = "".join(_cell("th", name.replace("_", " "), number=name in numbers) for name in frame.columns)
     rows = "".join(
-        "<tr>" + "".join(_value(str(name), value, ids, number=name in numbers) for name, value in row.items()) + "</tr>"
+        "<tr>"
+        + "".join(_value(str(name), value, ids, number=name in numbers, whole=whole) for name, value in row.items())
+        + "</tr>"
         for row in frame.head(most).to_dict("records")
     )
     left = len(frame) - most
@@ -178,9 +180,9 @@ def _cell(tag: str, words: str, *, number: bool, title: str = "", short: bool = 
     return f"<{tag}{kind}{f' title={chr(39)}{escape(title)}{chr(39)}' if title else ''}>{escape(words)}</{tag}>"
 
 
-def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool) -> str:
+def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool, whole: bool) -> str:
     """A cell: an amount with two decimals and the exact one as its title, an id by its name with the whole as title."""
-    shown = cell(value, column, ids)
+    shown = cell(value, column, ids, whole=whole)
     if isinstance(value, pd.Timestamp):
         return f"<td class=time>{escape(shown.words)}</td>"
     return _cell("td", shown.words, number=number, title=shown.whole, short=len(shown.words) <= _SHORT)

@@ -100,11 +100,13 @@ def provenance(report_data: ReportData) -> list[str]:
     """The origin of the data."""
     attrs = report_data.updates.attrs
     known = {name: attrs[name] for name in ("source", "range", "complete", "version") if name in attrs}
-    counts = {name: len(getattr(report_data, name)) for name in ("updates", "events", "reassignments")}
+    counts = {name: f"{len(getattr(report_data, name)):,}" for name in ("updates", "events", "reassignments")}
+    known["complete"] = "yes" if known.get("complete") else "no"
     rows = pd.DataFrame([*known.items(), *counts.items()], columns=["what", "value"]).astype("str")
-    parts = [*lacks(attrs), table(rows)]
+    parts = [*lacks(attrs), table(rows, whole=True)]
     if report_data.store is not None:
         covered = report_data.store.coverage(as_of=report_data.as_of)
+        covered["settled"] = covered["settled"].astype(object).where(~covered["to_end"], "all rows")
         runs = report_data.store.syncs()[["sync_id", "finished_at", "complete", "requests"]]
         parts.append(table(covered, "What the store covers, in record time (UTC)"))
         parts.append(table(runs.iloc[::-1], "The latest syncs", most=5))
@@ -169,7 +171,7 @@ def holdings(report_data: ReportData) -> list[str] | str:
     """Holdings of coin by party, and the notional fees."""
     try:
         balances = holdings_from_events(report_data.source, opening=report_data.opening, decimals="exact")
-        origin = "Worked out from the history alone, to the last digit."
+        origin = "Computed exactly, from the history alone."
         spread = concentration(balances["total_coin_holdings"])
     except (PartialResultError, InputError) as error:
         snapshot = report_data.snapshot("holdings_summary")
