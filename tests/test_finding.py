@@ -31,6 +31,8 @@ WANTED = {
     "plot.validator_scorecard": ("validator scorecard", "scorecard"),
     "plot.retention": ("retention", "cohort", "heat map"),
     "transfers": ("who paid whom",),
+    "reward_flows": ("who earns most",),
+    "Store": ("Power BI", "Tableau", "is the lake complete"),
 }  # fmt: skip
 
 
@@ -50,6 +52,7 @@ def test_a_word_finds_functions_charts_tables_and_columns_each_by_what_one_write
     assert "holdings_summary.total_coin_holdings" in set(found.name[found.kind == "column"])
     assert "balances_over_time" in set(lf.find("Balance").name)
     assert lf.find("xyzzy").empty
+    assert "..." not in str(found)
 
 
 def test_every_chart_is_found_and_what_only_sets_their_look_is_no_chart():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from ledgerframes.arguments import text
+from ledgerframes.showing import Reference
 from ledgerframes.store.store import Store
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import DERIVED
@@ -48,12 +49,7 @@ def find(word: str) -> pd.DataFrame:
     ranked = [(rank, entry) for entry in _entries() if (rank := _rank(entry, words)) is not None]
     # Stable: functions before charts before tables before columns, in their own order.
     found = [entry for _, entry in sorted(ranked, key=lambda one: one[0])]
-    return pd.DataFrame(
-        {
-            name: pd.Series([getattr(entry, name) for entry in found], dtype="str")
-            for name in ("name", "kind", "meaning")
-        }
-    )
+    return Reference([entry[:3] for entry in found], columns=["name", "kind", "meaning"], dtype="str")
 
 
 def _stem(word: str) -> str:

@@ -129,6 +129,8 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
 def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards that were created, claimed, expired and withdrawn, by the time at which that happened.
 
+    Summed by party, the rows of claims say who earns most.
+
     A row of `rewards` is placed by its creation; a week's claims are mostly of coupons that began before it. Here they
     are rows of that week, whatever part of the history the events are: the sums of claims are those that the payments
     state, as in `mint_burn`, and the sums of expiries are what became unclaimed. A payment states one sum for

@@ -318,6 +318,8 @@ class Store:
     def coverage(self, *, table: str = "updates", as_of: AsOf | None = None) -> pd.DataFrame:
         """The intervals of the history that the store covers, which `load` returns without a PartialResultError.
 
+        A lake is complete where its intervals reach from the beginning to the end of each migration without a gap.
+
         Args:
             table: any table of the history, or one of `verdicts`, `views` and `app_activity`, which have their own.
             as_of: an older state: a sync's id, the number of a document, or a time.

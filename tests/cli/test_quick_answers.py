@@ -252,6 +252,7 @@ def test_an_error_names_the_command_that_helps(command, lake, tmp_path):
     unknown = command("sql", lake, "select * from update").err
     assert "did you mean 'updates'?" in unknown
     assert unknown.rstrip().endswith("The store's tables: updates, reassignments, events")
+    assert "did you mean 'rewards'?" in command("sql", lake, "select * from reward").err
     said = command("export", lake, tmp_path / "out", "--tables", "transfers").err
 
     assert "compute it with ledgerframes derive LAKE transfers" in said

@@ -67,10 +67,10 @@ def export(
         allow_partial: export a history with gaps.
         overwrite: replace existing files.
         personal: keep personal data, which is otherwise left out; see `lf.export`.
-        model: `"star"` writes facts and dimensions for BI programs instead of the tables, with their relations in
-            `model.json` and as TMDL; docs/star.md describes them. It covers the whole history, so it takes no `tables`,
-            `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are computed for
-            it.
+        model: `"star"` writes facts and dimensions for Power BI and Tableau instead of the tables, with their relations
+            in `model.json` and as TMDL; docs/star.md describes them. It covers the whole history, so it takes no
+            `tables`, `start`, `end`, `last` or `layout="hive"`. Computed tables that the store does not keep are
+            computed for it.
 
     Returns:
         A report of the written files.

@@ -101,7 +101,7 @@ def _answer(
         except duckdb.Error as error:
             if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                 raise_damage([stored[name] for name in read if name in stored], error)
-            raise InputError(f"the query cannot be run: {_with_suggestion(error, stored)}") from error
+            raise InputError(f"the query cannot be run: {_with_suggestion(error, stored, names)}") from error
 
 
 def _with_durations(answer: pa.Table) -> pa.Table:
@@ -116,14 +116,15 @@ def _with_durations(answer: pa.Table) -> pa.Table:
     return answer
 
 
-def _with_suggestion(error: Exception, stored: Collection[str]) -> str:
-    """An error of DuckDB, suggesting the store's own tables instead of those in DuckDB's catalogue."""
+def _with_suggestion(error: Exception, stored: Collection[str], names: Collection[str]) -> str:
+    """An error of DuckDB, suggesting tables that a query can use instead of those in DuckDB's catalogue."""
     known = ", ".join(stored) or "none yet; run store.sync(net) first"
     text = " ".join(str(error).split())
     missing = _NO_TABLE.search(text)
     if missing is None:
         return f"{text.removesuffix('.')}. The store's tables: {known}"
-    return f"the store has no table {missing[1]!r}{did_you_mean(missing[1], stored) or '.'} The store's tables: {known}"
+    hint = did_you_mean(missing[1], stored) or did_you_mean(missing[1], names) or "."
+    return f"the store has no table {missing[1]!r}{hint} The store's tables: {known}"
 
 
 def _check_statement(connection: duckdb.DuckDBPyConnection, query: str) -> None:
