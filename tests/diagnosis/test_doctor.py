@@ -63,6 +63,18 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200
 
 
+def test_a_scan_alone_serves_all_tables_that_the_loaders_read_from_it(ledger):
+    found = examined(scan_url=ledger.sandbox.scan_url)
+    lacking = [each.found for each in found.of("skipped") if each.check == "tables"]
+
+    loadable = "scan: updates, events, reassignments, verdicts and 14 more"
+    assert finding(found, "tables that can be loaded").found == loadable
+    assert {one.removeprefix("set ").partition("_url")[0] for one in lacking} == {"validator", "registry", "ledger"}
+    assert "holdings_summary" not in " ".join(lacking)
+    with lf.connect(scan_url=ledger.sandbox.scan_url) as net:
+        assert len(lf.load_holdings_summary(net, ["alice::1220ab"])) == 1
+
+
 def test_the_decoder_is_told(ledger, monkeypatch):
     monkeypatch.setenv("LEDGERFRAMES_DECODER", "python")
     assert finding(lf.doctor(ledger), "decoder").found == "python (LEDGERFRAMES_DECODER asks for it)"

@@ -124,26 +124,27 @@ def _certificates(ca_file: str | None) -> Finding:
 
 def _tables(configured: set[str]) -> Iterator[Finding]:
     """Which tables' endpoints belong to the interfaces that have an address, and which address the others need."""
-    from ledgerframes.interfaces.catalogue import CALLS
+    from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 
-    interface_of = {call.name: call.call.partition(".")[0] for call in CALLS}
-    can: list[str] = []
+    interface_of = {call.name: call.call.partition(".")[0] for call in (*CALLS, *NEIGHBOURS)}
+    can: dict[str, list[str]] = {}
     lacking: dict[str, list[str]] = {}
     through = _THROUGH_VALIDATOR if configured >= {"validator"} and "scan" not in configured else ()
     for row in tables().itertuples():
         needed = {interface_of[name] for name in row.endpoints.split(", ") if name in interface_of}
         if needed & configured or row.table in through:
-            can.append(row.table)
+            can.setdefault(min(needed & configured or configured), []).append(row.table)
         elif needed:
             lacking.setdefault(min(needed), []).append(row.table)
-    yield Finding(HERE, "tables that can be loaded", "ok" if can else "fail", _few(can) or "none")
+    words = "; ".join(f"{interface}: {_few(can[interface])}" for interface in INTERFACES if interface in can)
+    yield Finding(HERE, "tables that can be loaded", "ok" if can else "fail", words or "none")
     for interface in INTERFACES:
         if interface in lacking:
             yield Finding(HERE, "tables", "skipped", f"set {interface}_url to load: {_few(lacking[interface])}")
 
 
 _THROUGH_VALIDATOR: Final = ("rounds", "names", "name_rules", "super_validators")
-_SHOWN: Final = 6
+_SHOWN: Final = 4
 
 
 def _few(names: Sequence[str]) -> str:
