@@ -47,19 +47,29 @@ def test_a_result_is_text_plain_values_json_and_a_piece_of_a_page(result, member
     assert type(result).__name__ in repr(result) or repr(result) == str(result)
 
 
+def test_a_sync_report_has_a_line_for_each_migration():
+    covered = tuple(f"migration {number} from its start up to 2025-03-03T15:55:40.433049Z" for number in range(3))
+    report = lf.types.SyncReport("s", "2026-01-01T00:00:00Z", covered=covered)
+
+    lines = str(report).splitlines()
+    place = lines.index(f"covered  {covered[0]}")
+    assert lines[place + 1 : place + 3] == [f"{'':<8} {text}" for text in covered[1:]]
+    assert "covered  nothing yet" in str(lf.types.SyncReport("s", "2026-01-01T00:00:00Z"))
+
+
 def test_a_plan_has_a_line_for_each_figure():
     begin = "2025-03-03T09:00:24.887782Z"
     known = lf.types.Plan("ledger begin to 2025-03-03T14:13:21.427710Z", 1707, 17, 14, 12.4, 0.2)
     late = lf.types.Plan("the first update there is to 2025-03-04T00:00:00Z", 90_000, 90, 120, 812.5, 12.25, begin)
 
     assert str(known).splitlines() == [
-        "range     ledger begin to 2025-03-03T14:13:21.427710Z",
-        "size      about 1,707 updates, 12.4 MB",
-        "cost      about 17 requests by load_history, in under a minute; about 14 by store.sync",
+        "range    ledger begin to 2025-03-03T14:13:21.427710Z",
+        "size     about 1,707 updates, 12.4 MB",
+        "cost     about 17 requests by load_history, in under a minute; about 14 by store.sync",
     ]
     assert str(late).splitlines()[2:] == [
-        "cost      about 90 requests by load_history, in 12.2 minutes; about 120 by store.sync",
-        f"begins    late, at {begin}",
+        "cost     about 90 requests by load_history, in 12.2 minutes; about 120 by store.sync",
+        f"begins   late, at {begin}",
     ]
     assert repr(known) == f"<Plan\n{known}>"
 

@@ -80,7 +80,7 @@ class Plan(Result):
         ]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<9} {text}" for name, text in self.lines())
+        return "\n".join(f"{name:<8} {text}" for name, text in self.lines())
 
     def _repr_html_(self) -> str:
         return html_pairs(self.lines())

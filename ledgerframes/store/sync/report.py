@@ -79,7 +79,7 @@ class SyncReport(Result):
             ("stages", stages),
             *([("decoder", self.decoder)] if self.decoder else []),
             ("commits", f"{self.commits:,}"),
-            ("covered", "; ".join(self.covered) or "nothing yet"),
+            *(("" if place else "covered", part) for place, part in enumerate(self.covered or ("nothing yet",))),
             *([("begins", f"late, at {self.begins_late}: older updates had been pruned")] if self.begins_late else []),
             *([("left", "; ".join(self.left))] if self.left else []),
             *([("error", self.error)] if self.error else []),
