@@ -45,6 +45,8 @@ html_copy_source = False
 html_show_sphinx = False
 
 
+#: A notebook is stored with one drawing of each chart; site.css turns it dark.
+_CHART = re.compile(r"^(!\[[^]]*\]\([^)]*\))$", re.MULTILINE)
 _STYLED = re.compile(r"<div>\s*<style scoped>.*?</style>\s*<table border=\"1\"", re.DOTALL)
 
 
@@ -86,6 +88,7 @@ def _notebooks(_app: Any) -> None:
             (target / name).write_bytes(picture)
         # The style of pandas would end the HTML at its first empty line, and has borders of its own.
         text = _STYLED.sub('<div class="frame">\n<table', text)
+        text = _CHART.sub(r"\1{.chart}", text)
         (target / f"{path.stem}.md").write_text(text, encoding="utf-8")
 
 
