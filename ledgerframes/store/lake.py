@@ -102,8 +102,8 @@ class Lake:
             return decoded(content, self.url)
         if self.documents.beside_tables():
             raise StoreError(
-                f"{self.url}: there are tables and no lake.json. If this lake had the file, store.repair() makes it"
-                " again; otherwise sync into a new folder"
+                f"{self.url}: there are tables and no lake.json. A lake of version 0.1 or 0.2 is read by that version"
+                " only: sync into a new one. If this lake had the file, store.repair() makes it again"
             )
         return None
 
