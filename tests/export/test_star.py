@@ -3,12 +3,14 @@
 import json
 import re
 from functools import cache
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.derive.tables import DERIVABLE
+from ledgerframes.store.star.semantic_model import write_semantic_model
 from ledgerframes.tables.star import RELATIONS, STAR
 from tests.export.stars import Exported, key_of, repeated, without_row
 from tests.rigs.servers import simulated
@@ -391,6 +393,13 @@ def test_the_semantic_model_has_every_table_and_relation(made):
     table = (folder / "tables" / "fact_updates.tmdl").read_text()
     assert 'Folder & "fact_updates.parquet"' in table
     assert table.count("\tcolumn ") == len(STAR["fact_updates"].names)
+
+
+def test_the_semantic_model_names_a_folder_as_power_query_writes_a_text(tmp_path):
+    write_semantic_model(tmp_path / "tmdl", {"tables": [], "relations": []}, Path('/bi/a "b" #(c)'))
+
+    named = (tmp_path / "tmdl" / "expressions.tmdl").read_text()
+    assert 'expression Folder = "/bi/a ""b"" #(#)(c)/" meta' in named
 
 
 @pytest.mark.long(quick=1)

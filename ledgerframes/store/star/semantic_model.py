@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -28,8 +27,9 @@ def write_semantic_model(folder: Path, model: Mapping[str, Any], final: Path) ->
     """
     (folder / "tables").mkdir(parents=True)
     head = "model Model\n\tculture: en-US\n\tdefaultPowerBIDataSourceVersion: powerBI_V3\n\n"
-    place = json.dumps(f"{final}{'' if str(final).endswith(('/', chr(92))) else '/'}", ensure_ascii=False)
-    place = place.replace("\\\\", "\\")  # M escapes no backslash
+    place = f"{final}{'' if str(final).endswith(('/', chr(92))) else '/'}"
+    # In a text of M a quote is written twice, and `#(` begins an escape.
+    place = '"' + place.replace("#(", "#(#)(").replace('"', '""') + '"'
     meta = '[IsParameterQuery=true, Type="Text", IsParameterQueryRequired=true]'
     texts = {
         "database.tmdl": _DATABASE,
