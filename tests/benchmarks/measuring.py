@@ -88,7 +88,17 @@ def _timed(call: Callable[[], Any], repeat: int, clock: Clock) -> float:
         gc.enable()
 
 
+#: Why a row of memory has no figures.
+UNKNOWN = "the highest use is read from /proc, which is not here"
+
+
 def highest() -> int:
-    """The most memory this process ever held, in bytes; unlike getrusage's figure, without its parent's."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    """The most memory this process ever held, in bytes; unlike getrusage's figure, without its parent's.
+
+    0 where there is no /proc, for a row that is skipped then, see `UNKNOWN`.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0
+    lines = status.read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))

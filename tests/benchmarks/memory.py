@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import ledgerframes as lf
-from tests.benchmarks.measuring import Row, highest
+from tests.benchmarks.measuring import UNKNOWN, Row, highest
 from tests.benchmarks.servers import bulk_scan, snapshot_scan
 
 READ = 20_000
@@ -26,9 +26,8 @@ LIMIT: Final = 800.0
 
 def rows() -> list[Row]:
     """Loads against the size of their result, long syncs against short ones, and syncs against a limit."""
-    if not Path("/proc/self/status").exists():
-        why = "the highest use is read from /proc, which is not here"
-        return [Row(what="memory of loads and syncs", baseline=f"{LIMIT:.0f} MB", skipped=why)]
+    if not highest():
+        return [Row(what="memory of loads and syncs", baseline=f"{LIMIT:.0f} MB", skipped=UNKNOWN)]
     found = []
     with bulk_scan(READ) as url:
         for form in ("pandas", "Arrow"):
