@@ -8,8 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
-from ledgerframes.interfaces.ledger import Ledger
-from tests.interfaces.served_answers import far, nowhere, reply
+from tests.interfaces.served_answers import far, reply
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +28,9 @@ def test_a_preview_is_the_request_unsent_and_raw_the_body_that_the_call_decodes(
         net.scan.preview.updates(page_size=0)
     with pytest.raises(TypeError, match="pagesize"):
         net.scan.preview.updates(pagesize=3)
+    for name in ("no_such_call", "_sender"):
+        with pytest.raises(lf.errors.InputError, match="not a call of scan"):
+            net.scan.preview(name)
     assert net.stats.requests == before
     raw = net.scan.raw.updates(page_size=10).value
     assert raw == net.scan.updates(page_size=10).raw == net.scan.raw("updates", page_size=10).value
@@ -63,11 +65,6 @@ def test_a_raw_answer_is_none_where_a_404_stands_for_nothing():
         assert there.validator.raw.transfer_preapproval("bob::1") is None
         with pytest.raises(lf.errors.NotFoundError):
             there.validator.raw.name_entries()
-
-
-def test_a_preview_knows_whether_there_is_a_token_to_take_the_user_from():
-    with pytest.raises(lf.errors.InputError, match="user_id=None"):
-        Ledger(nowhere(), has_token=False).preview.submit_reassignment([], command_id="c", submitter="a::1")
 
 
 def test_a_deprecated_route_warns_those_who_call_it_and_nobody_else(net):

@@ -45,8 +45,6 @@ def test_exactly_one_of_id_and_hash_is_given():
         for given in ({}, {"update_id": "u", "hash": "h"}):
             with pytest.raises(InputError, match="give exactly one of them"):
                 lf.load_ledger_transaction(net, **given)
-        with pytest.raises(InputError, match="hash=''; give text that is not empty"):
-            net.ledger.update_by_hash("")
 
 
 def test_a_participant_before_3_6_is_named_as_such():

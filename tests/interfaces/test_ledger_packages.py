@@ -22,16 +22,6 @@ def test_the_bytes_go_out_as_they_are(form):
     assert {asked.headers["content-type"] for asked in there.asked} == {"application/octet-stream"}
 
 
-def test_the_query_has_the_contracts_names():
-    ledger = Ledger(nowhere())
-    with pytest.raises(InputError, match="vet_all_packages='yes'"):
-        ledger.upload_package(DAR, vet_all_packages="yes")
-    upload = ledger.preview("upload_package", DAR, vet_all_packages=False, synchronizer_id="da1::12")
-    validate = ledger.preview("validate_dar", DAR, synchronizer_id="da1::12")
-    assert upload.url.endswith("/v2/packages?vetAllPackages=false&synchronizerId=da1%3A%3A12")
-    assert validate.url.endswith("/v2/dars/validate?synchronizerId=da1%3A%3A12")
-
-
 @pytest.mark.parametrize("call", CALLS)
 def test_a_file_is_read_and_what_is_no_dar_is_refused(call, tmp_path):
     (tmp_path / "app.dar").write_bytes(DAR)
@@ -48,8 +38,6 @@ def test_a_file_is_read_and_what_is_no_dar_is_refused(call, tmp_path):
     for said, dar in refused.items():
         with pytest.raises(InputError, match=said):
             send(dar)
-    with pytest.raises(InputError, match="synchronizer_id=''; give text"):
-        send(DAR, synchronizer_id="")
 
 
 def test_an_upload_is_sent_once_and_a_validation_again():

@@ -3,9 +3,8 @@
 import pytest
 from served_answers import body_of, far, nowhere, reply
 
-from ledgerframes.errors import InputError, StatusError
+from ledgerframes.errors import StatusError
 from ledgerframes.interfaces.commands import AssignCommand, UnassignCommand
-from ledgerframes.interfaces.event_formats import EventFormat, Filters, WildcardFilter
 from ledgerframes.interfaces.ledger import Ledger
 
 ASSIGN = AssignCommand(reassignment_id="r-1", source="da1::12", target="da2::12")
@@ -27,36 +26,6 @@ ASSIGNMENT = {
 UNASSIGNMENT = {"reassignmentId": "r-1", "contractId": "00ab", "source": "da1::12", "target": "da2::12"}
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_a_command_goes_out_under_its_name(call):
-    variant = {"UnassignCommand": {"value": {"contractId": "00ab", "source": "da1::12", "target": "da2::12"}}}
-
-    assert body_of(Ledger(nowhere()), call, [UNASSIGN], **WHO) == {
-        "reassignmentCommands": {"commands": [{"command": variant}], "commandId": "c-1", "submitter": "alice::12"}
-    }
-
-
-def test_every_optional_member_goes_out_under_the_contracts_name():
-    event_format = EventFormat(filters_by_party={"alice::12": Filters([WildcardFilter()])})
-    sent = body_of(
-        Ledger(nowhere()), "submit_and_wait_for_reassignment", [ASSIGN, UNASSIGN], **WHO,
-        user_id="u", workflow_id="w", submission_id="s", event_format=event_format,
-    )  # fmt: skip
-
-    assert len(sent["reassignmentCommands"].pop("commands")) == 2
-    assert sent == {
-        "reassignmentCommands": {
-            "commandId": "c-1", "submitter": "alice::12", "userId": "u", "workflowId": "w", "submissionId": "s",
-        },
-        "eventFormat": {
-            "filtersByParty": {
-                "alice::12": {"cumulative": [{"identifierFilter": {"WildcardFilter": {"value": {}}}}]}
-            },
-            "verbose": False,
-        },
-    }  # fmt: skip
-
-
 def test_submitting_without_waiting_returns_nothing_and_equal_source_and_target_are_left_to_the_server():
     with far(submit_reassignment=reply({})) as there:
         assert there.ledger.submit_reassignment([UNASSIGN], **WHO) is None
@@ -71,37 +40,6 @@ def test_submitting_without_waiting_returns_nothing_and_equal_source_and_target_
     ):
         there.ledger.submit_reassignment([command], **WHO)
     assert error.value.code == "INVALID_ARGUMENT"
-
-
-@pytest.mark.parametrize(
-    ("commands", "options", "said"),
-    [
-        pytest.param([], {}, r"commands=\[\]; give at least 1", id="no commands"),
-        pytest.param([{"AssignCommand": {}}], {}, r"commands\[0\]=\{'AssignCommand'.*give an AssignCommand", id="dict"),
-        pytest.param(
-            [AssignCommand(reassignment_id="", source="a", target="b")], {},
-            r"commands\[0\]\.reassignment_id=''; give text that is not empty", id="empty reassignment id",
-        ),
-        pytest.param(
-            [UnassignCommand(contract_id="a", source=7, target="b")], {},
-            r"commands\[0\]\.source=7; give text", id="a number for a synchronizer",
-        ),
-        pytest.param([ASSIGN], {"command_id": "a" * 256}, "command_id='aaa.*give 1 to 255", id="long command id"),
-        pytest.param([ASSIGN], {"command_id": "c\n"}, r"command_id='c\\n'", id="line break in command id"),
-        pytest.param([ASSIGN], {"submitter": "a#b"}, "submitter='a#b'; give a party id", id="submitter with #"),
-        pytest.param([ASSIGN], {"user_id": "a b"}, "user_id='a b'; give a user id", id="space in user id"),
-        pytest.param([ASSIGN], {"workflow_id": "é"}, "workflow_id='é'", id="workflow id"),
-        pytest.param([ASSIGN], {"submission_id": "é"}, "submission_id='é'", id="submission id"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("call", CALLS)
-def test_a_broken_rule_is_named_and_nothing_sent(call, commands, options, said):
-    sender = nowhere()
-    with pytest.raises(InputError, match=said):
-        getattr(Ledger(sender), call)(commands, **WHO | options)
-    assert sender.transport.stats.requests == 0
-    with pytest.raises(InputError, match=r"user_id=None.*ledger_token"):
-        getattr(Ledger(nowhere(), has_token=False), call)([ASSIGN], **WHO)
 
 
 def test_ledger_strings_of_every_allowed_kind_pass():

@@ -4,18 +4,15 @@ import json
 from decimal import Decimal
 
 import pytest
-from served_answers import UNKNOWN_ROUTE, body_of, far, nowhere, reply
+from served_answers import UNKNOWN_ROUTE, far, reply
 
-from ledgerframes.errors import DecodeError, InputError
+from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
     Filters,
-    InterfaceFilter,
-    TemplateFilter,
     TransactionFormat,
     WildcardFilter,
 )
-from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.ledger_answers import LedgerTransaction, Reassignment
 from ledgerframes.transport import DeprecatedEndpointWarning
 
@@ -32,14 +29,6 @@ TRANSACTION = {
     "synchronizerId": "da1::12", "recordTime": "2026-01-01T00:00:00Z", "traceContext": None,
     "externalTransactionHash": None, "paidTrafficCost": 12,
 }  # fmt: skip
-
-
-def filters_sent(*filters):
-    event_format = EventFormat(filters_by_party={"alice::12": Filters(filters)})
-    sent = body_of(
-        Ledger(nowhere()), "transaction_by_id", "u", transaction_format=TransactionFormat(event_format=event_format)
-    )
-    return sent["transactionFormat"]["eventFormat"]["filtersByParty"]["alice::12"]
 
 
 def test_the_flat_answer_is_read_with_exact_numbers():
@@ -141,14 +130,6 @@ def test_an_update_of_either_kind_is_asked_for_by_id(answer, kind):
     }
 
 
-def test_a_server_without_update_by_id_is_asked_for_a_transaction():
-    with far(update_by_id=UNKNOWN_ROUTE, transaction_by_id=reply({"transaction": TRANSACTION})) as there:
-        found = there.ledger.update_by_id("u-1", transaction_format=FORMAT)
-
-    assert found.item.update_id == "u-1"
-    assert there.routes == ["POST /v2/updates/update-by-id", "POST /v2/updates/transaction-by-id"]
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [({}, "the answer has no 'update'"), ({"update": None}, "the answer has no 'update'"),
@@ -165,68 +146,3 @@ def test_the_fallback_reports_an_update_that_is_no_transaction():
     refused = pytest.raises(DecodeError, match="no 'Transaction' but")
     with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there, refused:
         there.ledger.transaction_by_id("u", transaction_format=FORMAT)
-
-
-def test_a_filter_goes_out_under_its_name():
-    view = InterfaceFilter("#p:M:I", include_interface_view=True, include_created_event_blob=False)
-    value = {"interfaceId": "#p:M:I", "includeInterfaceView": True, "includeCreatedEventBlob": False}
-    assert filters_sent(view) == {"cumulative": [{"identifierFilter": {"InterfaceFilter": {"value": value}}}]}
-
-
-def test_no_filter_stands_twice():
-    for filters, said in (
-        ([TemplateFilter("a"), TemplateFilter("a", include_created_event_blob=True)], "the template 'a' 2 times"),
-        ([InterfaceFilter("a"), WildcardFilter(), InterfaceFilter("a")], "names the interface 'a' 2 times"),
-        ([WildcardFilter(), WildcardFilter(include_created_event_blob=True)], "names the wildcard 2 times"),
-    ):
-        with pytest.raises(InputError, match=said):
-            filters_sent(*filters)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
-        pytest.param({"eventFormat": {}}, "transaction_format=.*give a TransactionFormat", id="a dict"),
-        pytest.param(
-            TransactionFormat(event_format=EventFormat(), transaction_shape="TREE"),
-            r"transaction_shape='TREE'; give one of TRANSACTION_SHAPE_UNSPECIFIED", id="unknown shape",
-        ),
-        pytest.param(
-            TransactionFormat(event_format=EventFormat(filters_by_party={"a#": Filters()})),
-            r"filters_by_party key='a#'; give a party id", id="bad party",
-        ),
-        pytest.param(
-            TransactionFormat(event_format=EventFormat(filters_by_party={"a": [WildcardFilter()]})),
-            r"filters_by_party\['a'\]=.*give Filters", id="bare filters",
-        ),
-        pytest.param(
-            TransactionFormat(event_format=EventFormat(filters_for_any_party=Filters(["a"]))),
-            r"filters_for_any_party\.cumulative\[0\]='a'; give a TemplateFilter", id="text for a filter",
-        ),
-        pytest.param(
-            TransactionFormat(event_format=EventFormat(verbose="yes")), r"event_format\.verbose='yes'", id="verbose"
-        ),
-        pytest.param(TransactionFormat(event_format=None), r"event_format=None; give an EventFormat", id="no format"),
-    ],
-)  # fmt: skip
-def test_a_wrong_format_is_named(wanted, said):
-    with pytest.raises(InputError, match=said):
-        Ledger(nowhere()).preview("transaction_by_id", "u", transaction_format=wanted)
-
-
-@pytest.mark.parametrize(
-    ("update_id", "options", "said"),
-    [
-        pytest.param("", {}, "update_id=''; give 1 to 255", id="empty update id"),
-        pytest.param("u", {"requesting_parties": ["a,b"]}, r"requesting_parties\[0\]='a,b'", id="bad party"),
-        pytest.param(
-            "u",
-            {"requesting_parties": ["a"], "transaction_format": FORMAT},
-            r"requesting_parties=\['a'\] excludes transaction_format",
-            id="both",
-        ),
-    ],
-)
-def test_a_broken_rule_is_named(update_id, options, said):
-    with pytest.raises(InputError, match=said):
-        Ledger(nowhere()).transaction_by_id(update_id, **options)

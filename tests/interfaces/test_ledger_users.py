@@ -1,6 +1,5 @@
 """What the calls about users send, refuse and read."""
 
-import re
 import string
 
 import pytest
@@ -12,7 +11,6 @@ from ledgerframes.errors import InputError
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.rules import UserId, fits
 from ledgerframes.interfaces.users import (
-    CanActAs,
     ObjectMeta,
     OtherRight,
     User,
@@ -34,56 +32,6 @@ def test_a_right_that_has_no_class_goes_out_as_it_is():
     right = OtherRight("CanDream", {"value": {"of": ["x"]}})
     kind = {"CanDream": {"value": {"of": ["x"]}}}
     assert preview(User(id="u"), rights=[right]) == {"user": {"id": "u"}, "rights": [{"kind": kind}]}
-
-
-def test_a_wrong_right_is_named():
-    for right, said in (
-        (CanActAs("a#"), r"rights\[0\]\.party='a#'; give a party id"),
-        ({"kind": {}}, r"rights\[0\]=\{'kind': \{\}\}; give a right"),
-        (OtherRight("X", {"a": float("inf")}), r"rights\[0\]\.body\['a'\]=inf"),
-    ):
-        with pytest.raises(InputError, match=said):
-            preview(User(id="u"), rights=[right])
-
-
-def test_every_member_of_a_user_goes_out_under_the_contracts_name():
-    user = User(
-        id="u", primary_party="a::1", is_deactivated=False, identity_provider_id="idp",
-        primary_party_authentication=True, metadata=ObjectMeta(resource_version="", annotations={"k": "v"}),
-    )  # fmt: skip
-    assert preview(user) == {
-        "user": {
-            "id": "u", "primaryParty": "a::1", "isDeactivated": False, "identityProviderId": "idp",
-            "primaryPartyAuthentication": True, "metadata": {"annotations": {"k": "v"}},
-        }
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("user", "said"),
-    [
-        pytest.param({"id": "u"}, "user=.*give a User", id="dict"),
-        pytest.param(User(id="a b"), r"user\.id='a b'", id="space"),
-        pytest.param(User(id="u", is_deactivated="no"), r"user\.is_deactivated='no'", id="text for a boolean"),
-        pytest.param(User(id="u", primary_party=3), r"user\.primary_party=3", id="number for a party"),
-        pytest.param(User(id="u", metadata={"annotations": {"a/": "v"}}), r"annotations key 'a/'", id="dict inside"),
-        pytest.param(
-            User(id="u", metadata=ObjectMeta(resource_version="0")),
-            r"user\.metadata\.resource_version='0'; leave it out", id="resource version",
-        ),
-        pytest.param(annotated({"k": ""}), r"annotations\['k'\]=''; .* removes a key, which is for upd", id="empty"),
-        pytest.param(annotated({"k": 1}), r"user\.metadata\.annotations=\{'k': 1\}", id="number for a value"),
-        pytest.param(annotated({"n_": "v"}), r"key 'n_': give a name.*begins and ends", id="name ends with _"),
-        pytest.param(annotated({"a_b/n": "v"}), r"key 'a_b/n': before the /", id="underscore in prefix"),
-        pytest.param(annotated({"k": "\ud800"}), r"annotations\['k'\] is not Unicode text", id="half a surrogate pair"),
-        pytest.param(annotated({"k": "ü" * (KB_256 // 2)}), f"take {KB_256 + 1} bytes", id="counted in UTF-8"),
-    ],
-)  # fmt: skip
-def test_a_broken_rule_is_named_and_nothing_sent(user, said):
-    sender = nowhere()
-    with pytest.raises(InputError, match=said):
-        Ledger(sender).create_user(user)
-    assert sender.transport.stats.requests == 0
 
 
 @pytest.mark.parametrize(
@@ -180,9 +128,3 @@ def test_all_users_are_read_whatever_the_length_of_a_page():
     assert [asked.query for asked in there.asked] == [
         {"pageSize": "5000"}, {"pageSize": "5000", "pageToken": "t/1"}, {"pageSize": "5000", "pageToken": "t&2"},
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("size", [0, 2**31, True, "9"])
-def test_a_page_size_is_a_whole_number_of_at_least_one(size):
-    with pytest.raises(InputError, match=f"page_size={re.escape(repr(size))}; give a whole number from 1"):
-        Ledger(nowhere()).list_users(page_size=size)

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from served_answers import body_of, far, nowhere, reply
 
-from ledgerframes.errors import DecodeError, InputError, NotFoundError
+from ledgerframes.errors import DecodeError, NotFoundError
 from ledgerframes.interfaces.registry import PauseInfo, Registry, RegistryInfo
 
 ARGUMENTS = {
@@ -64,34 +64,6 @@ def test_the_arguments_go_out_with_exact_amounts(exclude, written):
     }
 
 
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
-        pytest.param(None, r"\['extraArgs'\]\['context'\]=None; give an empty dict", id="no extra arguments"),
-        pytest.param({"context": {}}, r"\['extraArgs'\]\['meta'\]=None", id="no meta"),
-        pytest.param({"context": {"values": {}}, "meta": {}}, r"\['context'\]=\{'values'", id="context with values"),
-        pytest.param({"context": {}, "meta": {"values": {}}}, r"\['meta'\]=\{'values'", id="meta with values"),
-    ],
-)
-def test_context_and_meta_are_empty_objects(extra, said):
-    with pytest.raises(InputError, match=said):
-        Registry(nowhere()).allocation_factory(ARGUMENTS | {"extraArgs": extra})
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "said"),
-    [
-        pytest.param([], {}, r"choice_arguments=\[\]; give a dict", id="list"),
-        pytest.param(ARGUMENTS | {"a": float("nan")}, {}, r"choice_arguments\['a'\]=nan", id="NaN"),
-        pytest.param(ARGUMENTS | {"a": object()}, {}, "cannot be written as JSON", id="unwritable"),
-        pytest.param(ARGUMENTS, {"exclude_debug_fields": 1}, "exclude_debug_fields=1", id="number for a boolean"),
-    ],
-)
-def test_a_broken_rule_is_named(arguments, options, said):
-    with pytest.raises(InputError, match=said):
-        Registry(nowhere()).allocation_factory(arguments, **options)
-
-
 def test_the_admin_and_the_interfaces_of_a_registry_are_read():
     told = {"adminId": "admin::1220", "supportedApis": {"splice-api-token-metadata-v1": 1}, "unknown": [1]}
     with far(info=reply(told)) as there:
@@ -121,9 +93,3 @@ def test_a_single_instrument_is_read_by_its_encoded_id_and_is_none_where_the_adm
     with far() as there, pytest.raises(NotFoundError) as caught:
         there.registry.instrument("Coin")
     assert caught.value.unknown_route
-
-
-@pytest.mark.parametrize("wrong", ["", 5])
-def test_an_instrument_id_is_text(wrong):
-    with pytest.raises(InputError, match="instrument_id="):
-        Registry(nowhere()).instrument(wrong)

@@ -41,47 +41,6 @@ def test_the_default_encoding_is_not_named_and_the_verbose_one_goes_under_both_n
     assert query == "contract_value_encoding=protobuf_json&daml_value_encoding=protobuf_json"
 
 
-@pytest.mark.parametrize(
-    ("call", "arguments", "words"),
-    [
-        ("updates", {"page_size": 0}, "page_size=0"),
-        ("updates", {"after": "2026-01-30"}, "give a pair"),
-        ("updates", {"value_encoding": "xml"}, "value_encoding='xml'"),
-        ("update_by_id", {"update_id": ""}, "update_id"),
-        ("no_such_call", {}, "not a call of scan"),
-        ("_sender", {}, "not a call of scan"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_wrong_arguments_are_refused_before_anything_is_sent(scan, call, arguments, words):
-    with pytest.raises(lf.errors.InputError) as caught:
-        scan.preview(call, **arguments)
-    assert words in str(caught.value)
-
-
-SNAPSHOT = {"record_time": "2026-01-30", "migration_id": 0}
-
-
-@pytest.mark.parametrize(
-    ("call", "name", "loader", "options"),
-    [
-        ("coins", "owners", "load_coins", SNAPSHOT),
-        ("active_contracts", "parties", "load_active_contracts", SNAPSHOT),
-        ("active_contracts", "templates", "load_active_contracts", SNAPSHOT),
-        ("holdings_summary", "owner_party_ids", "load_holdings_summary", SNAPSHOT),
-        ("vote_requests_by_id", "requests", "load_votes", {}),
-    ],
-)
-def test_a_list_of_more_than_a_thousand_names_the_loader_that_splits_it(scan, call, name, loader, options):
-    values = ["package-name:Module:Entity" if name == "templates" else "party::1220"] * 1_001
-    sent = body(scan.preview(call, **options, **{name: values[:-1]}))
-    assert 1_000 in [len(value) for value in sent.values() if isinstance(value, list)]
-    with pytest.raises(
-        lf.errors.InputError, match=rf"{name} has 1,001 items; a request takes 1,000 .*lf\.{loader} splits"
-    ):
-        scan.preview(call, **options, **{name: values})
-
-
 def test_an_update_is_found_by_id_on_old_and_new_scans():
     for release in ("0.7", "0.9"):
         with lf.sandbox(updates=60, release=release) as other:
@@ -101,16 +60,6 @@ def test_a_hash_that_one_scan_has_not_indexed_is_asked_of_the_others(net, truth)
         lf.connect(scan_url=[stranger.sandbox.scan_url, net.sandbox.scan_url]) as both,
     ):
         assert both.scan.update_by_hash(item["external_transaction_hash"]).item.update_id == item["update_id"]
-
-
-def test_the_sandbox_answers_the_remaining_calls(scan):
-    rules = scan.ans_rules()
-    assert rules.contract is not None
-    hint = {"cached_contract_id": rules.contract.contract_id, "cached_domain_id": rules.domain_id}
-    assert scan.ans_rules(**hint).contract is None
-    assert isinstance(scan.earliest_available_round(), int)
-    licenses = [one.contract_id for one in scan.iter_validator_licenses(limit=3)]
-    assert len(licenses) == len(set(licenses)) > 3
 
 
 def test_an_interface_without_an_address_says_which_argument_is_missing_and_only_a_sandbox_has_its_handle():

@@ -251,7 +251,7 @@ def reads(sandbox: Any, alice: str) -> Iterator[Call]:
     yield lambda net: net.ledger.completion_by_hash("00")
     yield lambda net: net.ledger.list_users(page_size=2, page_token="")
     yield lambda net: list(net.ledger.iter_users(page_size=3))
-    yield lambda net: net.registry.instruments(page_size=1, page_token="")
+    yield lambda net: net.registry.instruments(page_size=1, page_token="Q09JTg==")
     yield lambda net: list(net.registry.iter_instruments(page_size=1))
     leg = {"allocation": {"transferLeg": {"instrumentId": {"id": "Amulet"}}}}
     for extra in (False, True):
@@ -316,7 +316,10 @@ def commands(sandbox: Any, alice: str) -> Iterator[Call]:
         [ExerciseByKeyCommand(template_id=template, contract_key="k", choice="Archive", choice_argument={})],
         command_id="by key", act_as=[alice], min_ledger_time_rel=Duration(1, 2),
         disclosed_contracts=[
-            DisclosedContract(template_id=template, contract_id="00", created_event_blob="AA==", synchronizer_id=here)
+            DisclosedContract(
+                template_id=template, contract_id="00", created_event_blob="AA==", synchronizer_id=here,
+                debug_payload={"a": 1},
+            )
         ],
     )  # fmt: skip
     yield lambda net: submit(net)([create], command_id="first", act_as=[alice], user_id=USER, synchronizer_id=here)
@@ -339,7 +342,8 @@ def commands(sandbox: Any, alice: str) -> Iterator[Call]:
         *(CanActAsAnyParty(), IdentityProviderAdmin(), ParticipantAdmin(), EmptyRight()),
     )
     nora = User(
-        id="nora", primary_party=alice, is_deactivated=False, metadata=ObjectMeta(annotations={"a": "b"}),
+        id="nora", primary_party=alice, is_deactivated=False,
+        metadata=ObjectMeta(resource_version="", annotations={"a": "b"}),
         identity_provider_id="", primary_party_authentication=False,
     )  # fmt: skip
     yield lambda net: net.ledger.create_user(nora, rights=rights[:-1])

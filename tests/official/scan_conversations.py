@@ -20,7 +20,7 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.types.Network]
     yield lambda net: lf.snapshot_times(net, limit=2)
     yield lambda net: lf.load_active_contracts(net, templates=[COIN], parties=[alice], page_size=7)
     yield lambda net: lf.load_active_contracts(net, page_size=50)
-    yield lambda net: lf.load_coins(net, [alice, "nobody::1220"], page_size=3)
+    yield lambda net: lf.load_coins(net, [alice, "nobody::1220"], page_size=1)
     owners = {"owner_party_ids": [alice], "record_time_match": "at_or_before", "as_of_round": 7}
     yield lambda net: net.scan.holdings_summary(**{**snapshot, **owners})
     yield lf.load_rounds
@@ -37,7 +37,9 @@ def neighbours(sandbox: Any, alice: str) -> Iterator[Callable[[lf.types.Network]
     yield lambda net: lf.load_votes(net, requests=["nothing"])
     yield lambda net: lf.load_verdicts(net, limit=40, page_size=30)
     yield lambda net: net.scan.events(after=(0, "2025-03-03T09:00:05Z"), page_size=5, value_encoding="protobuf_json")
-    yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).page_index.update_ids[8])
+    yield lambda net: net.scan.event_by_id(
+        net.scan.events(page_size=9).page_index.update_ids[8], value_encoding="protobuf_json"
+    )
     yield lambda net: net.scan.snapshot_time(before="2000-01-01", migration_id=0)
     yield lambda net: net.scan.active_contracts(**snapshot, templates=[COIN], parties=[alice], after=3, page_size=5)
     yield lambda net: net.scan.latest_event_record_time()
