@@ -12,7 +12,6 @@ from ledgerframes.sandbox.http.app import _MODULES
 from ledgerframes.sandbox.http.ledger_access import Issuer, TokenError
 from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
-from tests.token_server import TokenServer
 
 NOW = 1_700_000_000.0
 #: Every route that asks for a token: interface, method, path.
@@ -130,11 +129,6 @@ def test_the_scheme_is_bearer_in_any_case_and_a_token_in_the_address_does_not_co
     assert send(sandbox, "ledger", "GET", f"/v2/users?access_token={token}").status == 401
 
 
-def test_scan_and_registry_ask_nobody(sandbox):
-    assert send(sandbox, "scan", "GET", "/v0/admin/validator/licenses").status == 200
-    assert send(sandbox, "registry", "GET", "/registry/metadata/v1/instruments").status == 200
-
-
 def test_no_token_stands_in_what_the_sandbox_says(sandbox, caplog):
     caplog.set_level("DEBUG", logger="ledgerframes")
     token = sandbox.token("mallory")
@@ -155,23 +149,3 @@ def test_without_authentication_everybody_is_answered_with_any_token_or_none():
                 assert send(open_to_all, *route, token=token).status not in (401, 403), route
         entries = send(open_to_all, "validator", "GET", "/v0/entry/all").json["entries"]
         assert entries, "those of the operator"
-
-
-def test_how_to_authenticate_is_checked():
-    with pytest.raises(ValueError, match="auth='oauth' is not valid: give 'token' or 'none'"):
-        start(auth="oauth")
-
-
-def test_a_token_endpoint_hands_out_tokens_for_client_credentials_that_end_soon(sandbox):
-    form = "grant_type=client_credentials&client_id=analyst&client_secret={}&audience=here"
-    with TokenServer(sandbox, lifetime=-1) as expired, TokenServer(sandbox) as server:
-        endpoint = ask(f"{server.issuer}/.well-known/openid-configuration").json["token_endpoint"]
-        answers = {secret: ask(endpoint, form.format(secret).encode()) for secret in ("wrong", "correct+horse")}
-        late = ask(f"{expired.issuer}/token", form.format("correct+horse").encode()).json["access_token"]
-        other = ask(endpoint, b"grant_type=password")
-
-    token = answers["correct+horse"].json["access_token"]
-    assert (answers["wrong"].status, answers["wrong"].json) == (401, {"error": "invalid_client"})
-    assert (other.status, other.json) == (400, {"error": "unsupported_grant_type"})
-    assert server.asked[0] == {"grant_type": "client_credentials", "client_id": "analyst", "audience": "here"}
-    assert [send(sandbox, "ledger", "GET", "/v2/users", token=one).status for one in (token, late)] == [200, 401]

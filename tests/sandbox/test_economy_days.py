@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import calendar_of, updates_of_days
 from tests.sandbox.economy_books import Books
@@ -69,20 +68,3 @@ def test_quiet_hours_take_longer_than_busy_ones_and_a_week_is_a_week():
     assert calendar.after(monday + 3 * hour, hour) - (monday + 3 * hour) > hour
     assert calendar.after(monday + 15 * hour, hour) - (monday + 15 * hour) < hour
     assert calendar_of(100).after(monday, 17) == monday + 17
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"days": 0}, "days=0 is not valid: give a whole number from 1 to 3650"),
-        ({"days": 2.5}, "days=2.5 is not valid"),
-        ({"days": True}, "days=True is not valid"),
-        ({"days": "90"}, "days='90' is not valid"),
-        ({"days": 4_000}, "days=4000 is not valid"),
-        ({"days": 9, "updates": 10}, "days=9 and updates=10 do not go together"),
-    ],
-    ids=["none", "a fraction", "a switch", "text", "too many", "updates too"],
-)
-def test_wrong_days_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        start(**arguments)

@@ -206,26 +206,6 @@ def test_at_or_before_takes_the_last_snapshot_up_to_the_instant(sandbox, parties
         assert sandbox.snapshots(migration_id) == []
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"owner_party_ids": []},
-        {"owner_party_ids": "alice"},
-        {"migration_id": 2**63},
-        {"record_time": "yesterday"},
-        {"record_time_match": "before"},
-    ],
-    ids=str,
-)
-def test_a_malformed_request_is_refused(sandbox, parties, change):
-    body = {"migration_id": 1, "record_time": sandbox.snapshots(1)[4], "owner_party_ids": parties}
-
-    answer = summary(sandbox, **(body | change))
-
-    assert answer.status == 400
-    assert answer.json.keys() == {"error"}
-
-
 def test_too_many_holdings_in_all_are_refused_and_fewer_parties_go_through(sandbox, parties):
     record_time = sandbox.snapshots(2)[-1]
     coins = coins_of(books_at(sandbox.world, 2, record_time))

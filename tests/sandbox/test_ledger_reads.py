@@ -268,26 +268,6 @@ def test_a_request_that_makes_no_sense_gets_a_json_400(sandbox, items):
         assert (told["code"], told["errorCategory"], told["grpcCodeValue"]) == ("INVALID_ARGUMENT", 8, 3), what
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{",
-        {},
-        {"updateId": "a", "transactionFormat": {**wanted("a"), "transactionShape": "ROUND"}},
-        {"updateId": "a", "transactionFormat": wanted("a", filters=[{}])},
-        {"updateId": "a", "transactionFormat": wanted("a", filters=[{"Empty": {}, "WildcardFilter": {"value": {}}}])},
-        {"updateId": "a", "transactionFormat": wanted("a", filters=[{"WildcardFilter": {}}])},
-        {"updateId": "a", "transactionFormat": wanted("a", filters=[{"OtherFilter": {"value": {}}}])},
-    ],
-    ids=lambda body: str(body)[:60],
-)
-def test_a_malformed_body_gets_a_400_in_plain_text(sandbox, body):
-    answer = call(sandbox, BY_ID, body)
-
-    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
-    assert answer.body.startswith(b"Invalid value for: body")
-
-
 def test_the_newer_look_up_shows_both_halves_of_a_reassignment(newer, items):
     halves = [item for item in items if "event" in item]
     for item in (

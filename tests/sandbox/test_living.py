@@ -6,11 +6,7 @@ import threading
 import time
 from itertools import islice
 
-import pytest
-
-import ledgerframes as lf
 from ledgerframes.sandbox.server import LARGEST_STEP, LedgerGrowth, start
-from ledgerframes.sandbox.start_options import parse_rate
 from tests.sandbox.asking import ask
 
 LATEST = 300.0
@@ -32,17 +28,6 @@ class Growth:
         self.steps.append(updates)
         if sum(self.steps) >= self.enough:
             self.reached.set()
-
-
-@pytest.mark.parametrize(("text", "rate"), [("0.5/s", 0.5), ("90/min", 1.5), ("36/h", 0.01)])
-def test_a_rate_is_a_number_in_a_unit_of_time(text, rate):
-    assert parse_rate(text) == pytest.approx(rate)
-
-
-@pytest.mark.parametrize("text", ["50", "0/s", "-1/s", "50/d", "٣/s", "1/s\n"])
-def test_what_is_no_rate_is_refused_with_an_example(text):
-    with pytest.raises(lf.errors.InputError, match="50/s"):
-        lf.sandbox(updates=0, live=text)
 
 
 def test_it_grows_at_its_rate_until_it_is_stopped_and_not_beyond():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from ledgerframes.sandbox.server import start
@@ -74,41 +72,6 @@ def test_only_who_manages_the_participant_makes_users(desk, user):
 
     assert (answer.status, answer.json["grpcCodeValue"]) == (403, 7)
     assert "nobody" not in listed(desk)
-
-
-@pytest.mark.parametrize(
-    "user",
-    [
-        {},
-        {"id": "a b"},
-        {"id": "x" * 129},
-        {"id": "u", "primaryParty": "a#b"},
-        {"id": "u", "isDeactivated": "no"},
-        {"id": "u", "metadata": {"resourceVersion": "0"}},
-        {"id": "u", "metadata": {"annotations": {"-a": "v"}}},
-        {"id": "u", "metadata": {"annotations": {"a" * 64: "v"}}},
-        {"id": "u", "metadata": {"annotations": {"a..b/c": "v"}}},
-        {"id": "u", "metadata": {"annotations": {"a" * 254 + "/c": "v"}}},
-        {"id": "u", "metadata": {"annotations": {"a": ""}}},
-        {"id": "u", "metadata": {"annotations": {"a": "é" * 131_072}}},
-    ],
-    ids=lambda user: json.dumps(user)[:60],
-)
-def test_what_the_contract_forbids_is_refused_in_plain_text(desk, user):
-    answer = make(desk, user)
-
-    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
-    assert "u" not in listed(desk)
-
-
-@pytest.mark.parametrize(
-    "right",
-    [{}, {"CanFly": {"value": {}}}, {"CanActAs": {}}, {"CanActAs": {"value": {"party": "a"}}, "ParticipantAdmin": {}}],
-    ids=str,
-)
-def test_a_right_that_is_none_is_refused_in_plain_text(desk, right):
-    assert desk.post(USERS, {"user": {"id": "v"}, "rights": [{"kind": right}]}, user=ADMIN).status == 400
-    assert "v" not in listed(desk)
 
 
 def test_every_character_that_an_id_may_have_is_taken_and_no_other_identity_provider(desk):

@@ -89,21 +89,6 @@ def test_garbage_and_an_unknown_synchronizer_are_refused(sandbox, path):
     assert sandbox.packages == {}
 
 
-@pytest.mark.parametrize(
-    ("path", "query"),
-    [
-        (UPLOAD, "?vetAllPackages=maybe"),
-        (UPLOAD, "?synchronizerId=nonsense"),
-        (VALIDATE, "?synchronizerId=a%0A::b"),
-    ],
-)
-def test_a_bad_query_is_refused_in_plain_text(sandbox, path, query):
-    answer = send(sandbox, path, dar(), query=query)
-
-    assert (answer.status, answer.content_type) == (400, TEXT)
-    assert query[1:].partition("=")[0].encode() in answer.body
-
-
 @pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
 def test_the_user_and_the_content_type_count(sandbox, path):
     for user, status in (("alice", 403), ("mallory", 403), ("validator_operator", 200)):

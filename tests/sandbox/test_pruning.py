@@ -139,18 +139,3 @@ def test_a_window_moves_on_with_the_ledger_and_can_be_changed():
     assert moved[0] == expected[0] != first[0]
     assert first[0] not in moved
     assert whole[0] == json.loads(scan.world.updates[0].rendered)["update_id"]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"prune": "30"}, "prune='30' is not valid"),
-        ({"prune_before": "yesterday"}, "prune_before='yesterday' is not valid"),
-        ({"prune_before": ("1", "2025-03-03")}, "prune_before='1' is not valid"),
-        ({"prune_before": "2025-03-03", "prune": "30d"}, "do not go together"),
-    ],
-    ids=str,
-)
-def test_what_is_no_time_and_no_window_is_refused(options, said):
-    with pytest.raises(ValueError, match=said):
-        start(**options)

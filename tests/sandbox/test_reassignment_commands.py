@@ -189,30 +189,6 @@ def test_commands_of_two_kinds_are_not_one_reassignment(desk, places):
     assert refusal(desk.reassign(*twice)) == (400, "INVALID_ARGUMENT")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"commands": []},
-        {"commands": [{"command": {"MoveCommand": {"value": {}}}}]},
-        {"commands": [{"command": {"UnassignCommand": {"value": {"contractId": "00"}}}}]},
-        {"commandId": "é"},
-        {"commandId": "x" * 256},
-        {"submitter": "a#b"},
-        {"userId": "a b"},
-    ],
-    ids=str,
-)
-def test_a_body_that_cannot_be_read_is_refused_in_plain_text(desk, places, change):
-    answer = desk.reassign(unassign("00", places[0], places[1]), **change)
-
-    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
-
-
-@pytest.mark.parametrize("body", [b"{", b"{}"])
-def test_a_body_that_is_no_submission_is_refused_in_plain_text(desk, body):
-    assert desk.post(REASSIGN, body).status == 400
-
-
 def test_only_who_may_act_as_the_submitter_submits(desk, places):
     contract_id = desk.iou()
     asked = [

@@ -88,22 +88,6 @@ def test_instruments_differ_as_those_of_real_registries_do(sandbox):
             assert -Decimal(one["totalSupply"]).as_tuple().exponent == one["decimals"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "pageSize=0",
-        "pageSize=x",
-        f"pageSize={2**31}",
-        "pageToken=eHg=",
-    ],
-)
-def test_a_malformed_page_is_refused(sandbox, query):
-    answer = ask(f"{sandbox.registry_url}{INSTRUMENTS}?{query}")
-
-    assert answer.status == 400
-    assert answer.json.keys() == {"error"}
-
-
 def test_the_factory_comes_with_the_contracts_to_disclose(sandbox):
     answer = factory(sandbox, arguments()).json
     disclosed = answer["choiceContext"]["disclosedContracts"]
@@ -132,27 +116,6 @@ def test_only_an_instrument_that_is_there_and_not_paused_can_be_allocated(sandbo
     assert paused.status == 409
     assert listed(sandbox)["HALCYON-NOTE-2026"]["pauseInfo"]["reason"] in paused.json["error"]
     assert (unknown.status, unknown.json.keys()) == (404, {"error"})
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"choiceArguments": {}},
-        {"choiceArguments": arguments(extraArgs=None)},
-        {"choiceArguments": arguments(extraArgs={"context": {"a": 1}, "meta": {}})},
-        {"choiceArguments": arguments(extraArgs={"context": {}, "meta": {"values": {"a": 1}}})},
-        {"choiceArguments": arguments(allocation=None)},
-        {"choiceArguments": arguments(allocation={"transferLeg": {}})},
-        {"choiceArguments": arguments(), "excludeDebugFields": "yes"},
-    ],
-    ids=str,
-)
-def test_malformed_choice_arguments_are_refused(sandbox, body):
-    answer = ask(sandbox.registry_url + FACTORY, body)
-
-    assert answer.status == 400
-    assert answer.json.keys() == {"error"}
 
 
 def test_a_disclosed_contract_in_flight_is_a_conflict_until_it_arrives():

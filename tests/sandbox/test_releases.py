@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-import ledgerframes as lf
 from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.http.routes import RELEASES
 from ledgerframes.sandbox.server import start
@@ -140,9 +139,3 @@ def test_a_user_may_act_as_any_party(sandbox):
 
     assert made.status == 200
     assert ledger(sandbox, TREE, batch, sandbox.token("anybody")).status == 200
-
-
-@pytest.mark.parametrize("release", ["3.5", ""])
-def test_an_unknown_release_is_refused_with_those_there_are(release):
-    with pytest.raises(lf.errors.InputError, match=r"'contract', '0\.9', '0\.7' or '0\.5'"):
-        lf.sandbox(release=release)

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import pytest
 
-import ledgerframes as lf
 from ledgerframes.sandbox.world import timestamps
 from tests.economics.books import steps
 from tests.sandbox.economy_books import REWARD, Books, by_traffic, entity_of, preorder, round_number, rounded
@@ -133,8 +132,3 @@ def test_what_expired_is_unclaimed_together(coupons):
         (unclaimed,) = made
         assert Decimal(unclaimed["amount"]) == sum(Decimal(one["amount"]) for one in ended)
         assert event["exercise_result"] == {}
-
-
-def test_other_versions_are_refused():
-    with pytest.raises(lf.LedgerframesError, match="reward_version='v2'"):
-        lf.sandbox(reward_version="v2")

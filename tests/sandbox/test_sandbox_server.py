@@ -69,13 +69,6 @@ def test_a_program_that_forgets_to_stop_it_still_ends():
     assert done.stderr == ""
 
 
-def test_an_option_that_does_not_exist_is_refused():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'prot'"):
-        start(prot=8080)
-    with start(updates=5) as sandbox, pytest.raises(TypeError, match="unexpected keyword argument 'updates'"):
-        sandbox.replica(updates=10)
-
-
 def test_it_answers_under_the_names_of_a_localnet_and_hands_on_addresses_under_them():
     body = {"start_record_time": "0001-01-01T00:00:00Z", "end_record_time": "9999-01-01T00:00:00Z", "page_size": 1000}
     with start(updates=300) as sandbox:

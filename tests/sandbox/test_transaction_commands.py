@@ -165,25 +165,6 @@ def on_its_way(desk):
     return contract_id
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"commands": []},
-        {"commands": [{"DanceCommand": {}}]},
-        {"commands": [{"CreateCommand": {"templateId": IOU}}]},
-        {"commandId": None},
-        {"actAs": ["a#b"]},
-        {"commands": [{"ExerciseByKeyCommand": {"templateId": IOU}}]},
-    ],
-    ids=str,
-)
-def test_a_batch_that_cannot_be_read_is_refused_in_plain_text(desk, change):
-    body = {"commands": [create(IOU, iou(desk))], "commandId": "c", "actAs": [desk.party("alice")], **change}
-    answer = desk.post(TREE, body)
-
-    assert (answer.status, answer.content_type) == (400, "text/plain; charset=utf-8")
-
-
 def test_only_who_may_act_and_read_submits(desk):
     asked = [
         ("alice", {"actAs": ["alice", "bob"]}), ("alice", {"readAs": ["bob"]}), ("alice", {"userId": "bob"}),
