@@ -82,10 +82,15 @@ def twelve_days_history(twelve_days):
 
 
 @pytest.fixture(scope="session")
-def voted():
-    """The transactions of three days with votes of every outcome, one for the second version of rewards; read only."""
-    items = (json.loads(one.rendered) for one in generate(4, 7_000, reward_version="switch").updates)
-    return [item for item in items if "events_by_id" in item]
+def economy():
+    """Some days with everything that the economy knows and votes of every outcome; read only."""
+    return generate(7, 6_000, reward_version="switch")
+
+
+@pytest.fixture(scope="session")
+def voted(economy):
+    """Its transactions that a scan shows."""
+    return [item for item in map(json.loads, (one.rendered for one in economy.updates)) if "events_by_id" in item]
 
 
 @pytest.fixture(autouse=True)

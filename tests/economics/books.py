@@ -177,6 +177,11 @@ class Books:
         """The contracts that no event ended."""
         return {contract: life for contract, life in self.lives.items() if life.until is None}
 
+    @property
+    def supply(self) -> Decimal:
+        """All coin that there is."""
+        return sum((life.coin for life in self.active().values() if life.entity in (COIN, LOCKED)), Decimal(0))
+
     def exercises(self, *choices: str) -> Iterator[tuple[dict[str, Any], dict[str, Any], Any]]:
         """The exercises of some choices, each with its item and the events right below it."""
         for item in self.items:

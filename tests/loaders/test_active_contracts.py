@@ -15,10 +15,10 @@ from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.tables.replayed import ACTIVE
 from tests.asking import asking
 from tests.clocks import SkippingClock
+from tests.economics.books import Books
 from tests.loaders.snapshot_scan import created, scan
 from tests.replay import read_capture, replay
 from tests.rigs.servers import replica, started
-from tests.sandbox.brute_force import replay as replay_book
 from tests.transport.hostile_server import HostileServer, answer, text
 
 COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
@@ -231,7 +231,7 @@ def test_coins_are_those_of_the_ledger(net, places):
             assert pd.isna(row["lock_expires_at"])
     cursor = (at[0], at[1].value // 1_000)
     known = zip(world.ledger_updates, world.items(private=True), strict=True)
-    assert sum(coins.amount) == replay_book(item for update, item in known if update[:2] <= cursor).coin
+    assert sum(coins.amount) == Books(item for update, item in known if update[:2] <= cursor).supply
     assert coins.extra.isna().all()
 
 

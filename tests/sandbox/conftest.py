@@ -13,14 +13,8 @@ def sandbox(net):
 
 
 @pytest.fixture(scope="session")
-def economy():
-    """Some days of a ledger with everything that its economy knows."""
-    return generate(11, 9_000)
-
-
-@pytest.fixture(scope="session")
 def economy_items(economy):
-    """Its items, those that a scan does not show too."""
+    """The items of the economy, those that a scan does not show too."""
     return list(economy.items(private=True))
 
 

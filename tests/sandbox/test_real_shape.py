@@ -8,6 +8,7 @@ from statistics import mean, median
 
 import pytest
 
+from ledgerframes.sandbox.generator.generate import generate
 from tests.replay import CAPTURES, read_capture
 from tests.sandbox.economy_books import entity_of, preorder
 
@@ -74,8 +75,8 @@ def real():
 
 
 @pytest.fixture(scope="module")
-def made(economy_shown):
-    return [item for item in economy_shown if "events_by_id" in item]
+def made():
+    return [item for item in generate(12, 2_500).items() if "events_by_id" in item]
 
 
 def test_transactions_are_as_large_as_on_the_network(made, real):

@@ -72,8 +72,6 @@ def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
     assert {item["events_by_id"][item["root_event_ids"][0]].get("choice") for item in less} >= {"AmuletRules_Transfer"}
     for item in less:
         events = list(preorder(item))
-        assert [event["event_id"] for event in events] == [f"{item['update_id']}:{n}" for n in range(len(events))]
-        assert set(item["events_by_id"]) == {event["event_id"] for event in events}
         of_all = [{**event, "event_id": 0, "child_event_ids": 0} for event in preorder(complete[item["update_id"]])]
         assert all({**event, "event_id": 0, "child_event_ids": 0} in of_all for event in events)
 
