@@ -3,62 +3,24 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
 import ledgerframes as lf
-from ledgerframes.interfaces.commands import (
-    AssignCommand,
-    CreateAndExerciseCommand,
-    CreateCommand,
-    DeduplicationDuration,
-    DeduplicationOffset,
-    DisclosedContract,
-    Duration,
-    EmptyCommand,
-    EmptyDeduplication,
-    ExerciseByKeyCommand,
-    ExerciseCommand,
-    PrefetchContractKey,
-    UnassignCommand,
-)
-from ledgerframes.interfaces.event_formats import (
-    SHAPES,
-    EmptyFilter,
-    EventFormat,
-    Filters,
-    InterfaceFilter,
-    TemplateFilter,
-    TransactionFormat,
-    WildcardFilter,
-)
-from ledgerframes.interfaces.users import (
-    CanActAs,
-    CanActAsAnyParty,
-    CanExecuteAs,
-    CanExecuteAsAnyParty,
-    CanReadAs,
-    CanReadAsAnyParty,
-    EmptyRight,
-    IdentityProviderAdmin,
-    ObjectMeta,
-    ParticipantAdmin,
-    User,
-)
+from ledgerframes.interfaces.scan_objects import key_of
 from ledgerframes.sandbox.world.parties import Right
 from ledgerframes.sandbox.world.parties import User as Account
-from tests.official.scan_conversations import SUMMARY_OF_SCAN, neighbours, summary_of_scan
+from tests.official.every_argument import COIN, IOU, every_argument
 from tests.sandbox.asking import party_of
-from tests.sandbox.dars import dar
 
 USER = "all_of_alice"
-SUMMARY = "/v0/scan-proxy/holdings/summary"
+SUMMARY, SUMMARY_OF_SCAN = "/v0/scan-proxy/holdings/summary", "/api/scan/v0/holdings/summary"
 
 Call = Callable[[lf.types.Network], Any]
 
@@ -144,19 +106,21 @@ def conversation(sandbox: Any, *, refused: type[Exception] = lf.errors.RequestEr
     """
     alice = admit(sandbox)
     calls = [
-        lf.plan,
-        *loaders(sandbox, alice),
-        *neighbours(sandbox, alice),
-        *reads(sandbox, alice),
-        *commands(sandbox, alice),
-    ]
+        lf.plan, *loaders(sandbox, alice), *loaders_of_now(alice), *every_argument(sandbox, alice),
+        *moves(sandbox, alice),
+    ]  # fmt: skip
     newer = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
     return [
         *record(sandbox, calls, refused=refused),
         *record(
             sandbox, [lambda net: lf.load_holdings_summary(net, [alice], **newer)], hidden=SUMMARY, refused=refused
         ),
-        *record(sandbox, [lambda net: summary_of_scan(net, alice, newer)], hidden=SUMMARY_OF_SCAN, refused=refused),
+        *record(
+            sandbox,
+            [lambda net: net.scan.holdings_summary(**newer, owner_party_ids=[alice], record_time_match="at_or_before")],
+            hidden=SUMMARY_OF_SCAN,
+            refused=refused,
+        ),
     ]
 
 
@@ -166,7 +130,7 @@ def short_conversation(sandbox: Any) -> list[Turn]:
     half = next(one["update_id"] for one in sandbox.world.items() if "event" in one)
     calls: list[Call] = [
         lambda net: net.scan.earliest_available_round(),
-        *neighbours(sandbox, party_of(sandbox, "alice")),
+        *loaders_of_now(party_of(sandbox, "alice")),
     ]
     for one in (update, half):
         calls += [
@@ -218,138 +182,60 @@ def loaders(sandbox: Any, alice: str) -> Iterator[Call]:
     yield lambda net: lf.load_holdings_summary(net, [alice, "nobody::1220"], as_of_round=[3, 4])
     yield lf.load_instruments
     yield lambda net: lf.load_instruments(net, ids=["Amulet"])
-    yield lambda net: net.registry.instrument("nonesuch")
-    yield lambda net: net.registry.info()
     yield lambda net: lf.load_ledger_history(net, [alice], page_size=7, interfaces=views)
     yield lambda net: lf.load_ledger_history(net, None, start=3, end=9)
     yield lambda net: lf.load_ledger_contracts(net, [alice], page_size=5, interfaces=views)
     yield lambda net: lf.load_ledger_contracts(net, None, at=40)
-    yield lambda net: net.ledger.updates_page(descending=True, page_size=3)
     yield lf.load_name_entries
     yield lf.load_users
-    yield lambda net: net.scan.earliest_available_round()
 
 
-def reads(sandbox: Any, alice: str) -> Iterator[Call]:
-    """The calls that change nothing, with every argument."""
-    update = sandbox.world.updates[0].update_id
-    rules = sandbox.world.rules["Splice.Ans:AnsRules"]
-    for encoding in ("compact_json", "protobuf_json"):
-        yield lambda net, encoding=encoding: net.scan.update_by_id(update, value_encoding=encoding)
-        yield lambda net, encoding=encoding: net.scan.update_by_hash("00", value_encoding=encoding)
-        yield lambda net, encoding=encoding: net.scan.updates(
-            after=(0, "2020-01-01"), page_size=3, value_encoding=encoding
-        )
-    yield lambda net: net.scan.ans_rules(cached_contract_id=rules.contract_id, cached_domain_id=rules.synchronizer_id)
-    yield lambda net: net.scan.validator_licenses(after=5, limit=2)
-    yield lambda net: list(net.scan.iter_validator_licenses(limit=20))
-    yield lambda net: net.scan.updates(page_size=2_000)
-    for wanted in formats(alice):
-        yield lambda net, wanted=wanted: net.ledger.transaction_by_id(update, transaction_format=wanted)
-        yield lambda net, wanted=wanted: net.ledger.update_by_id(update, transaction_format=wanted)
-    yield lambda net: net.ledger.update_by_hash("00", requesting_parties=[alice])
-    yield lambda net: net.ledger.completion_by_hash("00")
-    yield lambda net: net.ledger.list_users(page_size=2, page_token="")
-    yield lambda net: list(net.ledger.iter_users(page_size=3))
-    yield lambda net: net.registry.instruments(page_size=1, page_token="Q09JTg==")
-    yield lambda net: list(net.registry.iter_instruments(page_size=1))
-    leg = {"allocation": {"transferLeg": {"instrumentId": {"id": "Amulet"}}}}
-    for extra in (False, True):
-        arguments = {**leg, "extraArgs": {"context": {}, "meta": {}}}
-        yield lambda net, arguments=arguments, extra=extra: net.registry.allocation_factory(
-            arguments, exclude_debug_fields=extra
-        )
-    newest = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
-    summary = {**newest, "owner_party_ids": [alice], "record_time_match": "at_or_before", "as_of_round": 7}
-    yield lambda net: net.validator.holdings_summary(**summary)
+def loaders_of_now(alice: str) -> Iterator[Call]:
+    """Every loader of scan's routes beside the contract's, and a download."""
+    yield lambda net: lf.snapshot_times(net, limit=2)
+    yield lambda net: lf.load_active_contracts(net, templates=[COIN], parties=[alice], page_size=7)
+    yield lambda net: lf.load_active_contracts(net, page_size=50)
+    yield lambda net: lf.load_coins(net, [alice, "nobody::1220"], page_size=1)
+    yield lf.load_rounds
+    yield lf.load_names
+    yield lambda net: lf.load_names(net, prefix="a")
+    yield lambda net: lf.load_traffic(net, ["PAR::nobody::1220", *lf.load_super_validators(net).participant_id[:2]])
+    yield lambda net: lf.load_validator_faucets(net, lf.load_licenses(net).validator)
+    yield lf.load_featured_apps
+    yield lf.load_scans
+    yield lambda net: lf.load_votes(net, page_size=2)
+    yield lambda net: lf.load_votes(net, requests=["nothing"])
+    yield lambda net: lf.load_verdicts(net, limit=40, page_size=30)
+    yield lambda net: net.scan.latest_event_record_time()
+    yield lambda net: net.scan.snapshot_objects(at="9999-01-01")
+    yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).page_index.update_ids[8])
+    yield lambda net: net.scan.object_checksums([key_of(first_object(net)), "none~none/none.zstd"])
 
 
-def formats(alice: str) -> Iterator[TransactionFormat]:
-    """Every shape and every filter."""
-    filters = (
-        TemplateFilter("#iou-app:Iou:Iou", include_created_event_blob=True),
-        InterfaceFilter(
-            "#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding",
-            include_interface_view=True,
-            include_created_event_blob=True,
-        ),
-        WildcardFilter(include_created_event_blob=True),
-        EmptyFilter(),
-    )
-    for shape in SHAPES:
-        shown = EventFormat(filters_by_party={alice: Filters(filters)}, filters_for_any_party=Filters(), verbose=True)
-        yield TransactionFormat(event_format=shown, transaction_shape=shape)
+def first_object(net: lf.types.Network) -> str:
+    """The first object of the history, downloaded; its address."""
+    refs = net.scan.update_objects(after="2020-01-01", up_to="2030-01-01").object_refs
+    with tempfile.TemporaryDirectory() as folder:
+        net.scan.download_object(refs[0], f"{folder}/first")
+    return refs[0].url
 
 
-def commands(sandbox: Any, alice: str) -> Iterator[Call]:
-    """The calls that change something, each carried out where the sandbox can, and with every argument."""
-    iou = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "7.5", "observers": [], "reference": None}
-    template, seen = "#iou-app:Iou:Iou", {"viewer": alice}
-    create = CreateCommand(template_id=template, create_arguments=iou)
-    both = CreateAndExerciseCommand(
-        template_id=template, create_arguments=iou, choice="Iou_GetBalance", choice_argument=seen
-    )
-    submit = attrgetter("ledger.submit_and_wait_for_transaction_tree")
-    settle = attrgetter("ledger.submit_and_wait_for_reassignment")
+def moves(sandbox: Any, alice: str) -> Iterator[Call]:
+    """A contract of a command's goes to another synchronizer and back."""
     here, there = sandbox.world.synchronizers[:2]
-    made: list[str] = []
-
-    def make(net: lf.types.Network) -> None:
-        tree = submit(net)([create, both], command_id="first", act_as=[alice], user_id=USER, synchronizer_id=here).item
-        made.append(tree.events_by_id["0"].contract_id or "")
-
-    yield make
-    periods = (DeduplicationDuration(60, 5), DeduplicationOffset(0), EmptyDeduplication())
-    for number, period in enumerate(periods):
-        yield lambda net, number=number, period=period: submit(net)(
-            [
-                ExerciseCommand(
-                    template_id=template, contract_id=made[0], choice="Iou_GetBalance", choice_argument=seen
-                )
-            ],
-            command_id=f"c-{number}", act_as=[alice], read_as=[alice], workflow_id="w", submission_id=f"s-{number}",
-            deduplication_period=period, min_ledger_time_abs="2020-01-01", taps_max_passes=3,
-            package_id_selection_preference=["ab"],
-            prefetch_contract_keys=[PrefetchContractKey(template_id=template, contract_key={"a": 1}, limit=1)],
-        )  # fmt: skip
-    yield lambda net: submit(net)(
-        [ExerciseByKeyCommand(template_id=template, contract_key="k", choice="Archive", choice_argument={})],
-        command_id="by key", act_as=[alice], min_ledger_time_rel=Duration(1, 2),
-        disclosed_contracts=[
-            DisclosedContract(
-                template_id=template, contract_id="00", created_event_blob="AA==", synchronizer_id=here,
-                debug_payload={"a": 1},
-            )
-        ],
-    )  # fmt: skip
-    yield lambda net: submit(net)([create], command_id="first", act_as=[alice], user_id=USER, synchronizer_id=here)
-    anyone = EventFormat(filters_for_any_party=Filters([WildcardFilter()]), verbose=True)
+    iou = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "7.5"}
+    create = lf.commands.CreateCommand(template_id=IOU, create_arguments=iou)
+    anyone = lf.commands.EventFormat(filters_for_any_party=lf.commands.Filters([lf.commands.WildcardFilter()]))
 
     def move(net: lf.types.Network) -> None:
-        leave = UnassignCommand(contract_id=made[0], source=here, target=there)
-        whole = {"user_id": USER, "workflow_id": "w", "submission_id": "s"}
-        left = settle(net)([leave], command_id="m-1", submitter=alice, event_format=anyone, **whole)
-        arrive = AssignCommand(reassignment_id=left.item.events[0].reassignment_id or "", source=here, target=there)
+        submit, settle = net.ledger.submit_and_wait_for_transaction_tree, net.ledger.submit_and_wait_for_reassignment
+        tree = submit([create], command_id="m-0", act_as=[alice], synchronizer_id=here).item
+        contract = tree.events_by_id["0"].contract_id or ""
+        leave = lf.commands.UnassignCommand(contract_id=contract, source=here, target=there)
+        left = settle([leave], command_id="m-1", submitter=alice, event_format=anyone).item.events[0]
+        arrive = lf.commands.AssignCommand(reassignment_id=left.reassignment_id or "", source=here, target=there)
         net.ledger.submit_reassignment([arrive], command_id="m-2", submitter=alice)
-        settle(net)(
-            [UnassignCommand(contract_id=made[0], source=there, target=here)], command_id="m-3", submitter=alice
-        )
+        back = lf.commands.UnassignCommand(contract_id=contract, source=there, target=here)
+        settle([back], command_id="m-3", submitter=alice)
 
-    yield move
-    yield lambda net: settle(net)([EmptyCommand()], command_id="m-4", submitter=alice)
-    rights = (
-        *(CanActAs(alice), CanExecuteAs(alice), CanExecuteAsAnyParty(), CanReadAs(alice), CanReadAsAnyParty()),
-        *(CanActAsAnyParty(), IdentityProviderAdmin(), ParticipantAdmin(), EmptyRight()),
-    )
-    nora = User(
-        id="nora", primary_party=alice, is_deactivated=False,
-        metadata=ObjectMeta(resource_version="", annotations={"a": "b"}),
-        identity_provider_id="", primary_party_authentication=False,
-    )  # fmt: skip
-    yield lambda net: net.ledger.create_user(nora, rights=rights[:-1])
-    yield lambda net: net.ledger.create_user(nora, rights=rights)
-    yield lambda net: net.ledger.create_user(User(id="nora"))
-    for vet in (True, False):
-        yield lambda net, vet=vet: net.ledger.upload_package(dar(), vet_all_packages=vet, synchronizer_id=here)
-    yield lambda net: net.ledger.upload_package(b"nonsense")
-    yield lambda net: net.ledger.validate_dar(dar(), synchronizer_id=here)
+    yield from (move, move)  # the second time under ids that have been carried out

@@ -33,7 +33,7 @@ UNSENT = {
     *(f"{name}.record_time_match" for name in ("AcsRequest", "AcsRequestV2", "HoldingsStateRequest")),
     *("HoldingsStateRequestV2.record_time_match", "Duration.unknownFields", "UpdateFormat.includeTopologyEvents"),
     *(f"ListVoteResultsRequest.{name}" for name in ("accepted", "actionName", "effectiveFrom", "effectiveTo")),
-    *("ListVoteResultsRequest.requester", "ListVoteResultsRequest.pageToken"),
+    "ListVoteResultsRequest.requester",
     # These are sent in another form: as a format, and not at all for a new user.
     *("GetTransactionByIdRequest.requestingParties", "ObjectMeta.resourceVersion"),
 }
