@@ -57,10 +57,12 @@ def test_the_rights_of_a_new_user_count_at_once(desk):
     make(desk, {"id": "actor"}, ("CanActAs", {"party": alice}))
     make(desk, {"id": "reader"}, ("CanReadAs", {"party": alice}))
     make(desk, {"id": "second-admin"}, ("ParticipantAdmin", {}))
+    make(desk, {"id": "anybody"}, ("CanActAsAnyParty", {}))
     made = desk.submit(create(IOU, payload), user="actor", act_as=[alice])
     update = {"updateId": made.json["transactionTree"]["updateId"], "requestingParties": [alice]}
 
     assert made.status == 200
+    assert desk.submit(create(IOU, payload), user="anybody", act_as=[alice]).status == 200
     assert desk.submit(create(IOU, payload), user="reader", act_as=[alice]).status == 403
     assert desk.post("/v2/updates/transaction-by-id", update, user="reader").status == 200
     assert make(desk, {"id": "by-the-second"}, by="second-admin").status == 200

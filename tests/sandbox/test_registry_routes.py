@@ -72,22 +72,6 @@ def test_every_page_size_gives_every_instrument_once(sandbox, size):
     assert ids == sorted(set(ids)) == list(listed(sandbox))
 
 
-def test_instruments_differ_as_those_of_real_registries_do(sandbox):
-    found = listed(sandbox)
-    paused = [one for one in found.values() if one.get("paused")]
-
-    assert len(found) == 60
-    assert [one["id"] for one in paused] == ["HALCYON-NOTE-2026"]
-    assert paused[0]["pauseInfo"].keys() == {"reason", "until"}
-    assert [one["id"] for one in found.values() if one.keys() == OLD_STYLE] == ["ORCHARD-POINT"]
-    assert [one["id"] for one in found.values() if one.get("totalSupply", "") is None] == ["TESSERA-FUND"]
-    assert {one["decimals"] for one in found.values()} == {0, 2, 6, 10}
-    for one in found.values():
-        assert one["supportedApis"]["splice-api-token-metadata-v1"] == 1
-        if one.get("totalSupply"):
-            assert -Decimal(one["totalSupply"]).as_tuple().exponent == one["decimals"]
-
-
 def test_the_factory_comes_with_the_contracts_to_disclose(sandbox):
     answer = factory(sandbox, arguments()).json
     disclosed = answer["choiceContext"]["disclosedContracts"]

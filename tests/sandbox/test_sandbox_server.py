@@ -14,7 +14,6 @@ import pytest
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.http.responses import JSON_MAXIMUM
 from ledgerframes.sandbox.server import start
-from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
 
 
@@ -28,22 +27,6 @@ def page(sandbox, page_size=100):
     body = json.dumps({"page_size": page_size}).encode()
     with urllib.request.urlopen(urllib.request.Request(f"{sandbox.scan_url}/v2/updates", body)) as answer:
         return json.loads(answer.read())["transactions"]
-
-
-def test_every_interface_has_its_address(sandbox):
-    assert sandbox.url.startswith("http://127.0.0.1:")
-    assert sandbox.scan_url == f"{sandbox.url}/api/scan"
-    assert sandbox.validator_url == f"{sandbox.url}/api/validator"
-    assert sandbox.ledger_url == f"{sandbox.url}/api/ledger"
-    assert sandbox.registry_url == sandbox.url
-    assert sandbox.url in repr(sandbox)
-
-
-def test_a_replica_serves_the_same_world_elsewhere(sandbox):
-    with replica(sandbox, lag=10) as other:
-        assert other.url != sandbox.url
-        assert other.world is sandbox.world
-        assert page(other) == page(sandbox)[:50]
 
 
 def test_faults_come_and_go_while_it_runs_and_once_stopped_it_answers_no_more():
