@@ -12,7 +12,18 @@ from decimal import Decimal
 from typing import Any
 
 from ledgerframes.timestamps import to_micros
-from tests.sandbox.economy_books import COIN, EXACT, FUND, KINDS, LOCKED, coin_payload, entity_of, round_number, rounded
+from tests.sandbox.economy_books import (
+    COIN,
+    EXACT,
+    FUND,
+    KINDS,
+    LOCKED,
+    coin_payload,
+    entity_of,
+    round_number,
+    rounded,
+    worth_of,
+)
 
 DAY = 86_400_000_000
 RULES, OPEN = "Splice.AmuletRules:AmuletRules", "Splice.Round:OpenMiningRound"
@@ -25,14 +36,6 @@ SAID = {
     None: "other", "escrow of a sale": "other", "vesting of an employee": "vesting", "CNS payment": "payment",
     "lock of a featured app": "governance", "lock of a super validator": "governance",
 }  # fmt: skip
-#: Of each template of coupons: what states its weight, and what its round issues for it.
-WEIGHTS = {
-    "AppRewardCoupon": ("amount", "issuancePer{}AppRewardCoupon"),
-    "ValidatorRewardCoupon": ("amount", "issuancePerValidatorRewardCoupon"),
-    "SvRewardCoupon": ("weight", "issuancePerSvRewardCoupon"),
-    "ValidatorFaucetCoupon": (None, "optIssuancePerValidatorFaucetCoupon"),
-    "ValidatorLivenessActivityRecord": (None, "optIssuancePerValidatorFaucetCoupon"),
-}
 #: Of each kind of mint, what a payment's summary states, and what that contains besides.
 MINTED = {
     "minted_app": ("inputAppRewardAmount", None), "minted_sv": ("inputSvRewardAmount", None),
@@ -250,9 +253,9 @@ class Books:
         for life in self.of(*KINDS):
             number = round_number(life.payload)
             if life.until is None and number in issuing:
-                left[number] += rounded(worth_of(life, issuing[number]))
+                left[number] += rounded(worth_of(life.entity, life.payload, issuing[number]))
             elif life.until is not None and not life.ending.endswith("_DsoExpire"):
-                minted[number] += rounded(worth_of(life, issuing[number]))
+                minted[number] += rounded(worth_of(life.entity, life.payload, issuing[number]))
         return minted, expired, {number: left[number] for number in issuing}
 
     def entries(self) -> dict[str, dict[tuple[str, str, str | None], Decimal]]:
@@ -326,13 +329,6 @@ def stock_of(life: Life) -> tuple[str, Decimal]:
         return "unlocked", life.coin
     said = life.payload["lock"]["optContext"]
     return f"locked_{'transfer' if (said or '').startswith('transfer to ') else SAID[said]}", life.coin
-
-
-def worth_of(coupon: Life, issuing: dict[str, Any]) -> Decimal:
-    """What a coupon is worth, exactly."""
-    weight, issuance = WEIGHTS[coupon.entity.partition(":")[2]]
-    issuance = issuance.format("Featured" if coupon.payload.get("featured") else "Unfeatured")
-    return Decimal(coupon.payload[weight] if weight else 1) * Decimal(issuing[issuance])
 
 
 def payer_of(event: dict[str, Any]) -> str:

@@ -159,7 +159,7 @@ ROWS = [
     (USER, annotated({"n_": "v"}), "key 'n_': give a name.*begins and ends"),
     (USER, annotated({"a_b/n": "v"}), "key 'a_b/n': before the /"),
     (USER, annotated({"k": "\ud800"}), r"annotations\['k'\] is not Unicode text"),
-    (USER, annotated({"k": "ü" * (128 * 1024)}), f"take {256 * 1024 + 1} bytes"),
+    (USER, annotated({"k": "ü" * (64 * 1024), "lm": "v" * (128 * 1024 - 2)}), f"take {256 * 1024 + 1} bytes"),
     (USER, rights(CanActAs("a#")), r"rights\[0\]\.party='a#'; give a party id"),
     (USER, rights({"kind": {}}), r"rights\[0\]=\{'kind': \{\}\}; give a right"),
     (USER, rights(OtherRight("X", {"a": float("inf")})), r"rights\[0\]\.body\['a'\]=inf"),

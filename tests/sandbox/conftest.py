@@ -3,13 +3,35 @@
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.calendar import updates_of_days
+from tests.economics.books import Books
+from tests.sandbox.commanding import Desk
 
 
 @pytest.fixture(scope="session")
 def sandbox(net):
     """The server of `net`; files that change theirs start one of their own."""
     return net.sandbox
+
+
+@pytest.fixture(scope="session")
+def items(sandbox):
+    """The items of its ledger, those that a scan does not show too."""
+    return list(sandbox.world.items(private=True))
+
+
+@pytest.fixture(scope="session")
+def net_books(items):
+    """What they say."""
+    return Books(items)
+
+
+@pytest.fixture(scope="session")
+def desk():
+    """Where commands are submitted to a sandbox that they change."""
+    with start(seed=7, updates=800) as running:
+        yield Desk(running)
 
 
 @pytest.fixture(scope="session")

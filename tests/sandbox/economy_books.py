@@ -16,6 +16,14 @@ KINDS = {
 }  # fmt: skip
 FUND = "Splice.Amulet:DevelopmentFundCoupon"
 REWARD = "Splice.Amulet:RewardCouponV2"
+#: Of each template of coupons: what states its weight, and what its round issues for it.
+WEIGHTS = {
+    "AppRewardCoupon": ("amount", "issuancePer{}AppRewardCoupon"),
+    "ValidatorRewardCoupon": ("amount", "issuancePerValidatorRewardCoupon"),
+    "SvRewardCoupon": ("weight", "issuancePerSvRewardCoupon"),
+    "ValidatorFaucetCoupon": (None, "optIssuancePerValidatorFaucetCoupon"),
+    "ValidatorLivenessActivityRecord": (None, "optIssuancePerValidatorFaucetCoupon"),
+}
 PHASES = ("Open", "Summarizing", "Issuing", "Closed")
 
 
@@ -50,6 +58,13 @@ def coin_payload(entity, payload):
 
 def round_number(payload):
     return int(payload["round"]["number"])
+
+
+def worth_of(entity, coupon, issuing):
+    """What a coupon is worth in its issuing round, unrounded."""
+    weight, issuance = WEIGHTS[entity.partition(":")[2]]
+    issuance = issuance.format("Featured" if coupon.get("featured") else "Unfeatured")
+    return Decimal(coupon[weight] if weight else 1) * Decimal(issuing[issuance])
 
 
 def by_traffic(mining_round):
@@ -202,19 +217,6 @@ class Books:
             "issuancePerSvRewardCoupon": sv,
             "optIssuancePerValidatorFaucetCoupon": faucet,
         }
-
-    def worth(self, contract_id):
-        """What a coupon is worth in its issuing round, unrounded."""
-        entity, payload = self.created[contract_id]
-        terms = self.phases[round_number(payload)]["Issuing"]
-        if entity.startswith("Splice.ValidatorLicense:"):
-            return number(terms["optIssuancePerValidatorFaucetCoupon"])
-        if entity.endswith(":SvRewardCoupon"):
-            return int(payload["weight"]) * number(terms["issuancePerSvRewardCoupon"])
-        if entity.endswith(":ValidatorRewardCoupon"):
-            return number(payload["amount"]) * number(terms["issuancePerValidatorRewardCoupon"])
-        kind = "Featured" if payload["featured"] else "Unfeatured"
-        return number(payload["amount"]) * number(terms[f"issuancePer{kind}AppRewardCoupon"])
 
     def _exercise(self, event, item):
         choice, result, argument = event["choice"], event["exercise_result"], event["choice_argument"]
@@ -442,7 +444,7 @@ class Books:
         at = round_number(payload)
         issuing = {int(key["number"]): cid for key, cid in context["issuingMiningRounds"]}
         assert self.created[issuing[at]][0] == "Splice.Round:IssuingMiningRound"
-        worth = rounded(self.worth(contract_id))
+        worth = rounded(worth_of(entity, payload, self.phases[at]["Issuing"]))
         kind = entity.partition(":")[2]
         if kind == "ValidatorRewardCoupon":
             # A scan does not show the right, which its user and its validator sign.

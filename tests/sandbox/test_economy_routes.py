@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-import pytest
-
 from tests.sandbox.asking import ask
-from tests.sandbox.economy_books import Books, entity_of, number, round_number
-
-
-@pytest.fixture(scope="module")
-def books(sandbox):
-    return Books().read(sandbox.world.items())
+from tests.sandbox.economy_books import number, round_number
 
 
 def get(sandbox, path):
@@ -20,30 +13,30 @@ def get(sandbox, path):
 
 
 def active(books, entity):
-    return {cid: event["create_arguments"] for cid, event in books.active.items() if entity_of(event) == entity}
+    return {contract: life.payload for contract, life in books.active().items() if life.entity == entity}
 
 
-def test_open_issuing_and_closed_rounds_are_those_of_the_history(sandbox, books):
+def test_open_issuing_and_closed_rounds_are_those_of_the_history(sandbox, net_books):
     body = {"cached_open_mining_round_contract_ids": [], "cached_issuing_round_contract_ids": []}
     now = ask(f"{sandbox.scan_url}/v0/open-and-issuing-mining-rounds", body).json
     closed = get(sandbox, "/v0/closed-rounds")["rounds"]
 
     for name, phase in (("open_mining_rounds", "Open"), ("issuing_mining_rounds", "Issuing")):
         told = {cid: one["contract"]["payload"] for cid, one in now[name].items()}
-        assert told == active(books, f"Splice.Round:{phase}MiningRound")
+        assert told == active(net_books, f"Splice.Round:{phase}MiningRound")
         assert told
-    assert {one["contract_id"]: one["payload"] for one in closed} == active(books, "Splice.Round:ClosedMiningRound")
+    assert {one["contract_id"]: one["payload"] for one in closed} == active(net_books, "Splice.Round:ClosedMiningRound")
     assert [round_number(one["payload"]) for one in closed] == sorted(round_number(one["payload"]) for one in closed)
     assert closed
 
 
-def test_featured_apps_and_bought_traffic_are_those_of_the_history(sandbox, books):
+def test_featured_apps_and_bought_traffic_are_those_of_the_history(sandbox, net_books):
     apps = get(sandbox, "/v0/featured-apps")["featured_apps"]
     bought = defaultdict(int)
-    for payload in active(books, "Splice.DecentralizedSynchronizer:MemberTraffic").values():
+    for payload in active(net_books, "Splice.DecentralizedSynchronizer:MemberTraffic").values():
         bought[payload["memberId"]] += int(payload["totalPurchased"])
 
-    assert {one["contract_id"]: one["payload"] for one in apps} == active(books, "Splice.Amulet:FeaturedAppRight")
+    assert {one["contract_id"]: one["payload"] for one in apps} == active(net_books, "Splice.Amulet:FeaturedAppRight")
     assert bought
     main = sandbox.world.synchronizers[0]
     for member, total in bought.items():
@@ -52,8 +45,8 @@ def test_featured_apps_and_bought_traffic_are_those_of_the_history(sandbox, book
         assert 0 <= status["actual"]["total_consumed"] <= total
 
 
-def test_the_supply_is_the_coin_of_the_history(sandbox, books):
+def test_the_supply_is_the_coin_of_the_history(sandbox, net_books):
     listed = ask(f"{sandbox.registry_url}/registry/metadata/v1/instruments?pageSize=100").json["instruments"]
     (told,) = (one for one in listed if one["id"] == "Amulet")
 
-    assert number(told["totalSupply"]) == books.supply
+    assert number(told["totalSupply"]) == net_books.supply

@@ -47,12 +47,6 @@ def books_at(world, migration_id=2**63, record_time="9999-12-31T00:00:00Z"):
     )
 
 
-@pytest.fixture(scope="module")
-def whole(sandbox):
-    """The books of the whole history."""
-    return books_at(sandbox.world)
-
-
 def coins_of(books):
     return [life for life in books.active().values() if life.entity in (COIN, LOCKED)]
 
@@ -79,10 +73,10 @@ def expected(books, as_of_round):
     [(2, None), (0, 0), (1, 40), (2, 10**15)],
     ids=["default", "first round", "later one", "one never to come"],
 )
-def test_a_summary_is_what_the_books_of_the_history_say(sandbox, parties, whole, migration_id, as_of_round):
+def test_a_summary_is_what_the_books_of_the_history_say(sandbox, parties, net_books, migration_id, as_of_round):
     record_time = sandbox.snapshots(migration_id)[-2]
     books = books_at(sandbox.world, migration_id, record_time)
-    chosen = whole.earliest_round() if as_of_round is None else as_of_round
+    chosen = net_books.earliest_round() if as_of_round is None else as_of_round
 
     asked = {"migration_id": migration_id, "record_time": record_time, "owner_party_ids": parties}
     found = summary(sandbox, **asked, as_of_round=as_of_round).json
@@ -248,9 +242,9 @@ def test_a_snapshot_stays_one_while_the_ledger_grows():
     assert len(instants(world, 2)) > len(before)
 
 
-def test_coins_that_move_between_synchronizers_count_all_the_way(sandbox, whole):
+def test_coins_that_move_between_synchronizers_count_all_the_way(sandbox, net_books):
     moved = [item["event"]["contract_id"] for item in sandbox.world.items() if "contract_id" in item.get("event", {})]
     coins = {one.contract_id for one in sandbox.world.contracts.of(templates.COIN)}
 
     assert coins & set(moved)
-    assert decimal(sandbox.world.coins.units) == f"{whole.supply:.10f}"
+    assert decimal(sandbox.world.coins.units) == f"{net_books.supply:.10f}"

@@ -36,20 +36,9 @@ def newer(sandbox):
 
 
 @pytest.fixture(scope="module")
-def items(sandbox):
-    return list(sandbox.world.items(private=True))
-
-
-@pytest.fixture(scope="module")
-def stakeholders(items):
+def stakeholders(net_books):
     """The parties of every contract, by its id."""
-    created = (
-        event
-        for item in items
-        for event in item.get("events_by_id", {}).values()
-        if event["event_type"] == "created_event"
-    )
-    return {event["contract_id"]: {*event["signatories"], *event["observers"]} for event in created}
+    return {one: {*life.event["signatories"], *life.event["observers"]} for one, life in net_books.lives.items()}
 
 
 def wanted(*parties, shape=DELTA, filters=(), anyone=False):

@@ -28,13 +28,6 @@ def events_of(transactions):
     return itertools.chain.from_iterable(item["events_by_id"].values() for item in transactions)
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
-    first, again, other = (generate(seed, 500) for seed in (3, 3, 4))
-
-    assert first.updates == again.updates
-    assert first.updates != other.updates
-
-
 def test_updates_stand_in_the_order_of_migration_record_time_and_id(economy, economy_shown):
     keys = [update[:3] for update in economy.updates]
 

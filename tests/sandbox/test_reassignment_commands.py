@@ -10,12 +10,6 @@ from tests.sandbox.commanding import IOU, REASSIGN, REASSIGN_ASYNC, Desk, assign
 from tests.sandbox.ledger_calls import ERROR
 
 
-@pytest.fixture(scope="module")
-def desk():
-    with start(seed=7, updates=800) as sandbox:
-        yield Desk(sandbox)
-
-
 @pytest.fixture
 def places(desk):
     return desk.sandbox.world.synchronizers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerframes.sandbox.server import start
 from tests.rigs.servers import started
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import (
@@ -21,12 +20,6 @@ from tests.sandbox.commanding import (
     refusal,
     unassign,
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def desk():
-    with start(seed=7, updates=800) as sandbox:
-        yield Desk(sandbox)
 
 
 def test_a_contract_is_created_in_the_ledgers_spelling(desk):

@@ -21,33 +21,19 @@ SUMMARY = "/v0/scan-proxy/holdings/summary"
 RECORD = {"template_id", "contract_id", "payload", "created_event_blob", "created_at"}
 
 
-@pytest.fixture(scope="module")
-def items(sandbox):
-    return list(sandbox.world.items(private=True))
-
-
 def call(sandbox, path, *, user="alice", **options):
     return ask(sandbox.validator_url + path, token=sandbox.token(user), **options)
 
 
-def living(items, entity):
+def living(books, entity):
     """The contracts of a template that the history leaves active, by id."""
-    found = {}
-    for item in items:
-        events = item.get("events_by_id", {}).values()
-        for event in events:
-            if event["event_type"] == "created_event" and event["template_id"].endswith(f":{entity}"):
-                found[event["contract_id"]] = event["create_arguments"]
-        for event in events:
-            if event.get("consuming"):
-                found.pop(event["contract_id"], None)
-    return found
+    return {contract: life.payload for contract, life in books.active().items() if life.entity == entity}
 
 
 @pytest.mark.parametrize("user", ["alice", "validator_operator", "noor"])
-def test_offers_are_those_open_from_or_to_the_caller_s_party(sandbox, items, user):
+def test_offers_are_those_open_from_or_to_the_caller_s_party(sandbox, net_books, user):
     party = party_of(sandbox, user)
-    offers = living(items, "Splice.Wallet.TransferOffer:TransferOffer")
+    offers = living(net_books, "Splice.Wallet.TransferOffer:TransferOffer")
 
     found = call(sandbox, OFFERS, user=user).json["offers"]
 
@@ -61,11 +47,11 @@ def test_offers_are_those_open_from_or_to_the_caller_s_party(sandbox, items, use
 
 
 @pytest.mark.parametrize("user", ["alice", "validator_operator", "noor"])
-def test_names_are_the_caller_s_without_the_expired_ones(sandbox, items, user):
+def test_names_are_the_caller_s_without_the_expired_ones(sandbox, items, net_books, user):
     party, now = party_of(sandbox, user), timestamps.parse(items[-1]["record_time"])
     mine = {
         contract_id: payload
-        for contract_id, payload in living(items, "Splice.Ans:AnsEntry").items()
+        for contract_id, payload in living(net_books, "Splice.Ans:AnsEntry").items()
         if payload["user"] == party
     }
     valid = {one for one, payload in mine.items() if timestamps.parse(payload["expiresAt"]) > now}
@@ -78,9 +64,9 @@ def test_names_are_the_caller_s_without_the_expired_ones(sandbox, items, user):
         assert one["name"] == mine[one["contractId"]]["name"]
 
 
-def test_a_name_carries_milliseconds_microseconds_and_a_unit_as_text(sandbox, items):
+def test_a_name_carries_milliseconds_microseconds_and_a_unit_as_text(sandbox, net_books):
     entry = call(sandbox, NAMES).json["entries"][0]
-    payload = living(items, "Splice.Ans:AnsEntry")[entry["contractId"]]
+    payload = living(net_books, "Splice.Ans:AnsEntry")[entry["contractId"]]
 
     assert entry == {
         "contractId": entry["contractId"],
@@ -105,9 +91,9 @@ def test_a_name_expires_by_the_ledger_s_own_clock():
     assert "alice-trial.unverified.cns" not in later
 
 
-def test_a_preapproval_comes_with_its_synchronizer_and_none_is_not_found(sandbox, items):
+def test_a_preapproval_comes_with_its_synchronizer_and_none_is_not_found(sandbox, net_books):
     given = {
-        payload["receiver"]: payload for payload in living(items, "Splice.AmuletRules:TransferPreapproval").values()
+        payload["receiver"]: payload for payload in living(net_books, "Splice.AmuletRules:TransferPreapproval").values()
     }
 
     for user in ("alice", "bob", "carol", "validator_operator"):
