@@ -56,3 +56,9 @@ def day():
 def day_items(day):
     """The items of that day, those that a scan does not show too."""
     return list(day.items(private=True))
+
+
+@pytest.fixture(scope="session")
+def day_books(day_items):
+    """What they say."""
+    return Books(day_items)

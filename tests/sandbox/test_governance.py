@@ -4,56 +4,43 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sandbox.economy_books import entity_of, preorder
+from ledgerframes.sandbox.world import timestamps
+from tests.economics.books import OPEN, Books, steps
+from tests.sandbox.economy_books import entity_of
+
+RULES = "Splice.DsoRules:DsoRules"
 
 
 @pytest.fixture(scope="module")
-def events(voted):
-    """The events of three days in preorder, each with its update."""
-    return [(item, event) for item in voted for event in preorder(item)]
-
-
-def exercises(events, choice):
-    return [(item, event) for item, event in events if event.get("choice") == choice]
-
-
-def children(item, event):
-    return [item["events_by_id"][child] for child in event["child_event_ids"]]
+def books(voted):
+    return Books(voted)
 
 
 @pytest.fixture(scope="module")
-def closes(events):
-    return [(item, event, event["exercise_result"]) for item, event in exercises(events, "DsoRules_CloseVoteRequest")]
+def closes(books):
+    """Each close of a request with what is right below it, and its result."""
+    found = books.exercises("DsoRules_CloseVoteRequest")
+    return [(event, below, event["exercise_result"]) for _, event, below in found]
 
 
-def test_votes_have_reasons_and_every_outcome_occurs(events, closes):
+def test_votes_have_reasons_and_every_outcome_occurs(books, closes):
     assert {result["outcome"]["tag"] for _, _, result in closes} == {"VRO_Accepted", "VRO_Rejected", "VRO_Expired"}
     assert any(result["abstainingSvs"] for _, _, result in closes)
-    for _, event, result in closes:
+    members = {party.partition("::")[0] for party, _ in next(books.of(RULES)).payload["svs"]}
+    for event, _, result in closes:
         votes = dict(result["request"]["votes"])
         accepting = sum(vote["accept"] for vote in votes.values())
         assert (result["outcome"]["tag"] == "VRO_Accepted") == (accepting >= 3)
-        assert set(votes) | set(result["abstainingSvs"]) == {name.partition("::")[0] for name in members(events)}
+        assert set(votes) | set(result["abstainingSvs"]) == members
         assert event["choice_argument"]["requestCid"]
-    reasons = [
-        event["choice_argument"]["vote"]["reason"]["body"] for _, event in exercises(events, "DsoRules_CastVote")
-    ]
-    assert len(set(reasons)) > 3
-
-
-def members(events):
-    rules = next(event for _, event in events if event["event_type"] == "created_event" and is_rules(event))
-    return [party for party, _ in rules["create_arguments"]["svs"]]
-
-
-def is_rules(event):
-    return entity_of(event) == "Splice.DsoRules:DsoRules"
+    cast = books.exercises("DsoRules_CastVote")
+    assert len({event["choice_argument"]["vote"]["reason"]["body"] for _, event, _ in cast}) > 3
 
 
 def test_what_was_accepted_is_done_below_the_close(closes):
     done = set()
-    for item, event, result in closes:
-        below = [child["choice"] for child in children(item, event) if child["event_type"] == "exercised_event"]
+    for _, children, result in closes:
+        below = [child["choice"] for child in children if child["event_type"] == "exercised_event"]
         accepted = result["outcome"]["tag"] == "VRO_Accepted"
         assert below[0] == "Archive"
         assert len(below) == 1 + accepted
@@ -64,29 +51,25 @@ def test_what_was_accepted_is_done_below_the_close(closes):
     }  # fmt: skip
 
 
-def test_a_vote_switches_the_version_of_rewards_for_the_rounds_after_it(events):
+def test_a_vote_switches_the_version_of_rewards_for_the_rounds_after_it(books):
     at = {}
-    for item, event in exercises(events, "AmuletRules_SetConfig"):
+    for item, event, _ in books.exercises("AmuletRules_SetConfig"):
         config, base = (event["choice_argument"][name]["rewardConfig"] for name in ("newConfig", "baseConfig"))
-        if config == base:
-            continue
-        at[config["mintingVersion"], config["dryRunVersion"]] = item["record_time"]
+        if config != base:
+            at[config["mintingVersion"], config["dryRunVersion"]] = timestamps.parse(item["record_time"])
     second = "RewardVersion_TrafficBasedAppRewards"
     assert set(at) == {("RewardVersion_FeaturedAppMarkers", second), (second, None)}
-    switched = at[second, None]
-    for item, event in events:
-        if event["event_type"] == "created_event" and entity_of(event) == "Splice.Round:OpenMiningRound":
-            version = event["create_arguments"]["rewardConfig"]["mintingVersion"]
-            assert (version == second) == (item["record_time"] > switched)
+    for life in books.of(OPEN):
+        assert (life.payload["rewardConfig"]["mintingVersion"] == second) == (life.since > at[second, None])
 
 
-def test_a_members_coupons_weigh_what_the_rules_say(events):
+def test_a_members_coupons_weigh_what_the_rules_say(voted):
     weights = {}
-    for item, event in events:
-        if event["event_type"] == "created_event" and is_rules(event):
+    for event, _, below in (step for item in voted for step in steps(item)):
+        if event["event_type"] == "created_event" and entity_of(event) == RULES:
             weights = {party: int(info["svRewardWeight"]) for party, info in event["create_arguments"]["svs"]}
         if event.get("choice") == "DsoRules_ReceiveSvRewardCoupon":
-            made = [child for child in children(item, event) if child["event_type"] == "created_event"]
-            given = [int(one["create_arguments"]["weight"]) for one in made if "weight" in one["create_arguments"]]
+            made = [child["create_arguments"] for child in below if child["event_type"] == "created_event"]
+            given = [int(one["weight"]) for one in made if "weight" in one]
             assert sum(given) == weights[event["choice_argument"]["sv"]]
     assert set(weights.values()) != {40_000, 30_000, 20_000, 10_000}

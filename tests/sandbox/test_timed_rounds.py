@@ -10,22 +10,20 @@ import pytest
 from ledgerframes.sandbox.generator.coins import PURPOSES
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
-from tests.sandbox.economy_books import Books, entity_of, preorder
+from tests.sandbox.economy_books import Books, entity_of, preorder, round_number
 
 SECOND, MINUTE = timestamps.SECOND, 60 * timestamps.SECOND
 TICK = 10 * MINUTE
 
 
 @pytest.fixture(scope="module")
-def phases(day_items):
+def phases(day_books):
     """When each phase of a round began, in microseconds of ledger time, and its payload, by phase and number."""
-    begun = {}
-    for item in day_items:
-        for event in preorder(item) if "events_by_id" in item else ():
-            if event["event_type"] == "created_event" and entity_of(event).startswith("Splice.Round:"):
-                phase, payload = entity_of(event).removesuffix("MiningRound")[13:], event["create_arguments"]
-                begun[phase, int(payload["round"]["number"])] = timestamps.parse(item["record_time"]), payload
-    return begun
+    rounds = (life for life in day_books.lives.values() if life.entity.startswith("Splice.Round:"))
+    return {
+        (life.entity.removesuffix("MiningRound")[13:], round_number(life.payload)): (life.since, life.payload)
+        for life in rounds
+    }
 
 
 def times(phases, phase):
@@ -57,25 +55,17 @@ def test_each_phase_begins_at_its_time(phases):
     assert median(late["Issuing"]) > 0
 
 
-def test_coupons_are_claimed_from_a_tick_after_their_round_began_to_issue(day_items, phases):
-    rounds, claimed = {}, 0
-    for item in day_items:
-        for event in preorder(item) if "events_by_id" in item else ():
-            if event["event_type"] == "created_event" and "RewardCoupon" in entity_of(event):
-                rounds[event["contract_id"]] = int(event["create_arguments"]["round"]["number"])
-            elif event.get("choice") == "SvRewardCoupon_ArchiveAsBeneficiary":
-                claimed += 1
-                issuing = phases["Issuing", rounds[event["contract_id"]]][1]
-                assert timestamps.parse(item["record_time"]) >= timestamps.parse(issuing["opensAt"])
-    assert claimed > 20
+def test_coupons_are_claimed_from_a_tick_after_their_round_began_to_issue(day_books, phases):
+    claims = list(day_books.exercises("SvRewardCoupon_ArchiveAsBeneficiary"))
+
+    assert len(claims) > 20
+    for item, event, _ in claims:
+        issuing = phases["Issuing", round_number(day_books.lives[event["contract_id"]].payload)][1]
+        assert timestamps.parse(item["record_time"]) >= timestamps.parse(issuing["opensAt"])
 
 
-def test_the_second_leg_follows_within_seconds_whatever_the_days(day_items):
-    legs = {}
-    for item in day_items:
-        if "event" in item:
-            legs.setdefault(item["event"]["unassign_id"], []).append(timestamps.parse(item["record_time"]))
-    apart = [abs(pair[1] - pair[0]) for pair in legs.values() if len(pair) == 2]
+def test_the_second_leg_follows_within_seconds_whatever_the_days(day_books):
+    apart = [abs(end - begin) for begin, end, _ in day_books.flows().values() if None not in (begin, end)]
 
     assert len(apart) > 100
     assert median(apart) < 10 * SECOND
