@@ -6,7 +6,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import InputError, NotFoundError, StatusError
-from tests.interfaces.served_answers import far, reply
 from tests.loaders.participants import Participant, connected
 from tests.transport.hostile_server import answer, text
 
@@ -51,31 +50,6 @@ def test_a_participant_before_3_6_is_named_as_such():
     wrong = pytest.raises(NotFoundError, match=r"another release, .*Canton has it since 3\.6")
     with connected(Participant(without=("/v2/updates/update-by-hash",))) as net, wrong:
         lf.load_ledger_transaction(net, hash="aGFzaA==")
-
-
-def test_the_completion_of_a_hash_is_a_success_or_rejections():
-    rejected = {"commandId": "c", "status": {"code": 10, "message": "contention"}, "userId": "u", "actAs": ["a::1"]}
-    accepted = {"commandId": "c", "updateId": "u-1", "userId": "u", "actAs": ["a::1"], "offset": 4}
-    answer = {"acceptedCompletion": accepted, "lastRejectedCompletions": [rejected]}
-    with far(completion_by_hash=[reply(answer), reply({})]) as there:
-        found = there.ledger.completion_by_hash("aGFzaA==")
-        nothing = there.ledger.completion_by_hash("aGFzaA==")
-
-    assert there.asked[0].json == {"transactionHash": "aGFzaA=="}
-    assert (found.accepted_completion.update_id, found.accepted_completion.offset) == ("u-1", 4)
-    assert [one.status["code"] for one in found.last_rejected_completions] == [10]
-    assert (nothing.accepted_completion, nothing.last_rejected_completions) == (None, None)
-
-
-def test_the_end_of_the_ledger_keeps_synchronizers_times():
-    times = [{"synchronizerId": "s", "recordTime": "2026-11-01T00:00:00Z"}]
-    with far(ledger_end=[reply({"offset": 5, "synchronizerTimes": times}), reply({"offset": 6})]) as there:
-        newer, older = there.ledger.ledger_end(), there.ledger.ledger_end()
-
-    assert [(one.synchronizer_id, one.record_time) for one in newer.synchronizer_times] == [
-        ("s", "2026-11-01T00:00:00Z")
-    ]
-    assert (newer.offset, older.offset, older.synchronizer_times) == (5, 6, None)
 
 
 class Former(Participant):

@@ -89,17 +89,6 @@ def test_a_user_id_passes_exactly_if_the_rule_says_so(user_id):
         assert set(user_id) <= ALLOWED
 
 
-def test_users_come_back_as_the_server_made_them_with_members_null_or_missing():
-    made = {"id": "u", "primaryParty": "", "metadata": {"resourceVersion": "0", "annotations": {}}, "new": 1}
-    users = [{"id": "u", "primaryParty": None, "metadata": None, "isDeactivated": None}, {"id": "odd id"}]
-    with far(users=[reply({"user": made}), reply({"users": users})]) as there:
-        user = there.ledger.create_user(User(id="u"))
-        page = there.ledger.list_users()
-    assert user == User(id="u", primary_party="", metadata=ObjectMeta(resource_version="0", annotations={}))
-    assert page.users == [User(id="u"), User(id="odd id")]
-    assert page.next_page_token is None
-
-
 def test_all_users_are_read_whatever_the_length_of_a_page():
     pages = [
         reply({"users": [{"id": "a"}, {"id": "b"}], "nextPageToken": "t/1"}),

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 
+import msgspec
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.interfaces.catalogue import CALLS as CONTRACT
+from ledgerframes.interfaces.catalogue import NEIGHBOURS
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.fuzz.frames import check_row
 from tests.official.answer_server import answering
 from tests.official.interface_files import operation
-from tests.official.made_up_values import LEAST, MOST, NULLS, STYLES
+from tests.official.made_up_values import LEAST, MOST, NULLS, STYLES, UNKNOWN
 from tests.official.typed_calls import CALLS, PARTIES, SNAPSHOT
 
 pytestmark = [
@@ -166,11 +169,57 @@ def check_event(row, sent):
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_typed_call_takes_what_the_files_allow(style):
+def test_a_typed_call_gives_what_was_sent(style):
     for seed in SEEDS:
-        with answering(style, seed=seed) as (net, _):
-            for call in CALLS.values():
-                call(net)
+        with answering(style, seed=seed) as (net, server):
+            for served in (*CONTRACT, *NEIGHBOURS):
+                if served.call in CALLS:
+                    value = CALLS[served.call](net)
+                    if value is not None and served.call not in PAGES:
+                        sent = plain(server.sent[served.name][-1])
+                        assert list(differences(value, sent)) == [], served.call
+
+
+#: What these give has other members than what was sent; the tests of the history and of the ledger's pages hold it.
+PAGES = {"scan.updates", "ledger.updates_page", "ledger.active_contracts_page"}
+#: Members of the contract that the files of today no longer describe.
+OLDER = {"rootNodeIds", "offset"}
+
+
+def differences(value, sent, place="$"):
+    """Where a typed value is not what was sent; what only wraps it there is not a difference."""
+    value = getattr(value, "item", value)
+    if isinstance(value, msgspec.Raw):
+        value = json.loads(bytes(value), parse_float=Decimal)
+    if isinstance(value, msgspec.Struct):
+        names = {one.encode_name: getattr(value, one.name) for one in msgspec.structs.fields(value)}
+        # An event has the members of every kind.
+        kind = names.pop("kind", getattr(value, "event_type", None))
+        sent = unwrapped(sent, names, kind)
+        whole = kind is None and UNKNOWN in sent
+        for name, member in names.items():
+            if name in sent:
+                yield from differences(member, sent[name], f"{place}.{name}")
+            elif (whole and name not in OLDER) or member not in (None, [], (), {}):
+                yield f"{place}.{name}={member!r:.60} was not sent"
+    elif isinstance(value, list | tuple):
+        listed = sent if isinstance(sent, list) else next((one for one in (sent or {}).values() if one), [])
+        yield from () if len(value) == len(listed) else [f"{place} has {len(value)} of {len(listed)}"]
+        for one, other in zip(value, listed, strict=False):
+            yield from differences(one, other, f"{place}[]")
+    elif isinstance(value, dict) and isinstance(sent, dict) and value.keys() == sent.keys():
+        for name, member in value.items():
+            yield from differences(member, sent[name], f"{place}.{name}")
+    elif value != sent and [value] != [one for name, one in (sent or {}).items() if name != UNKNOWN]:
+        yield f"{place}={value!r:.60} for {sent!r:.60}"
+
+
+def unwrapped(sent, names, kind):
+    """The object that has one of the names, inside of objects with a single member that the files know."""
+    sent = sent.get(kind, sent)
+    while not names.keys() & sent.keys() and (known := [one for one in sent if one != UNKNOWN]):
+        sent = sent[known[0]]
+    return sent
 
 
 @pytest.mark.parametrize("name", ["licenses", "transfer_preapprovals", "transfer_offers", "name_rules"])

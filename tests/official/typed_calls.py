@@ -45,16 +45,17 @@ def needed(net: lf.types.Network, served: Served) -> dict[str, Any]:
     return {one.name: given[one.name] for one in parameters if one.default is one.empty}
 
 
-def make(served: Served, net: lf.types.Network) -> None:
-    """Make a call and decode what its answer leaves undecoded."""
+def make(served: Served, net: lf.types.Network) -> Any:
+    """Make a call and decode what its answer leaves undecoded; its answer."""
     interface, _, name = served.call.partition(".")
     answer = getattr(getattr(net, interface), name)(**needed(net, served))
     for listed in ("items", "updates", "contracts"):
         for one in getattr(answer, listed, None) or ():
             _ = getattr(one, "item", None), getattr(one, "created_event", None)
     _ = getattr(answer, "item", None)
+    return answer
 
 
-CALLS: dict[str, Callable[[lf.types.Network], None]] = {
+CALLS: dict[str, Callable[[lf.types.Network], Any]] = {
     served.call: partial(make, served) for served in (*CONTRACT, *NEIGHBOURS) if served.call not in OF_ONE_PIECE
 }
