@@ -41,6 +41,13 @@ def test_the_default_encoding_is_not_named_and_the_verbose_one_goes_under_both_n
     assert query == "contract_value_encoding=protobuf_json&daml_value_encoding=protobuf_json"
 
 
+@pytest.mark.parametrize(("token", "version"), [("Mw==", "v2"), (3, "v1")])
+def test_a_token_of_a_snapshot_goes_to_the_newest_route_of_its_form(scan, token, version):
+    place = {"record_time": "2026-01-30", "migration_id": 0, "after": token}
+    assert scan.preview.active_contracts(**place).url.endswith(f"/{version}/state/acs")
+    assert scan.preview.coins(**place, owners=["a::1"]).url.endswith(f"/{version}/holdings/state")
+
+
 def test_an_update_is_found_by_id_on_old_and_new_scans():
     for release in ("0.7", "0.9"):
         with lf.sandbox(updates=60, release=release) as other:

@@ -25,7 +25,7 @@ CHOICES = {
     "ValidatorLicense_ReceiveFaucetCoupon", "ValidatorLicense_RecordValidatorLivenessActivity",
     "LockedAmulet_Unlock", "LockedAmulet_OwnerExpireLock", "TransferFactory_Transfer", "TransferPreapproval_Send",
     "TransferInstruction_Accept", "TransferInstruction_Reject", "TransferInstruction_Withdraw",
-    "EventLog_HoldingsChange", "FeaturedAppRight_CreateActivityMarker",
+    "EventLog_HoldingsChange", "FeaturedAppRight_CreateActivityMarker", "Rules_Issue", "Rules_Redeem", "Rules_Settle",
 }  # fmt: skip
 
 
