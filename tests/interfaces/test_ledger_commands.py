@@ -1,22 +1,21 @@
-"""What submit_and_wait_for_transaction_tree sends, refuses and reads."""
+"""What the calls that submit commands and reassignments send, and what they read."""
 
 import json
 from decimal import Decimal
 
 import pytest
-from served_answers import connected, far, reply
+from served_answers import body_of, connected, far, nowhere, reply
 
-from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.commands import (
-    CreateCommand,
-)
+from ledgerframes.errors import DecodeError, StatusError
+from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.transport import DeprecatedEndpointWarning
 from tests.replay import read_capture, replay
 
-CALL = "submit_and_wait_for_transaction_tree"
 WHO = {"command_id": "c-1", "act_as": ["alice::12"]}
 CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50"), "observers": []})
+UNASSIGN = UnassignCommand(contract_id="00ab", source="da1::12", target="da2::12")
+MOVER = {"command_id": "c-1", "submitter": "alice::12"}
 
 
 def test_a_deprecation_made_an_error_stops_a_command_before_it_is_sent():
@@ -85,3 +84,25 @@ def test_an_answer_that_breaks_the_contract_says_where_and_that_it_was_carried_o
         pytest.raises(DecodeError, match=f"(?s){said}.*most likely carried out"),
     ):
         there.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
+
+
+def test_submitting_without_waiting_returns_nothing_and_equal_source_and_target_are_left_to_the_server():
+    with far(submit_reassignment=reply({})) as there:
+        assert there.ledger.submit_reassignment([UNASSIGN], **MOVER) is None
+    assert there.routes == ["POST /v2/commands/async/submit-reassignment"]
+    assert there.asked[0].headers["authorization"] == "Bearer token-of-the-tests"
+    command = UnassignCommand(contract_id="00ab", source="da1::12", target="da1::12")
+    refused = {"code": "INVALID_ARGUMENT", "cause": "source and target domains are the same", "errorCategory": 8}
+
+    with (
+        far(submit_reassignment=reply(refused | {"correlationId": None}, 400)) as there,
+        pytest.raises(StatusError, match="source and target domains are the same") as error,
+    ):
+        there.ledger.submit_reassignment([command], **MOVER)
+    assert error.value.code == "INVALID_ARGUMENT"
+
+
+def test_ledger_strings_of_every_allowed_kind_pass():
+    for command_id in ("A9#:-_/ z", "x" * 255):
+        sent = body_of(Ledger(nowhere()), "submit_reassignment", [UNASSIGN], command_id=command_id, submitter="a:-_ b")
+        assert sent["reassignmentCommands"]["commandId"] == command_id
