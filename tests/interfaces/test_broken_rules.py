@@ -6,6 +6,7 @@ from decimal import Decimal
 from operator import attrgetter
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -31,7 +32,7 @@ from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.users import CanActAs, ObjectMeta, OtherRight, User
 from ledgerframes.interfaces.validator import Validator
-from tests.interfaces.served_answers import nowhere
+from tests.interfaces.served_answers import body_of, nowhere
 
 CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50")})
 ASSIGN = AssignCommand(reassignment_id="r-1", source="da1::12", target="da2::12")
@@ -218,8 +219,10 @@ def test_a_command_without_a_token_to_take_the_user_from_names_its_user(call):
         getattr(Ledger(nowhere(), has_token=False), call.partition(".")[2])(**KEPT[call])
 
 
-def test_lists_of_a_thousand_and_values_of_400_levels_go_out():
+def test_lists_of_a_thousand_values_of_400_levels_and_numbers_of_numpy_go_out():
     ledger, validator = Ledger(nowhere()), Validator(nowhere())
+    many = {"owner_party_ids": pd.Series(MANY[1:]), "migration_id": np.int64(4)}
+    sent = body_of(validator, "holdings_summary", **KEPT[SUMMARY] | many)
 
     assert ledger.preview(TREE.partition(".")[2], **KEPT[TREE] | created(nested(400))).body
-    assert validator.preview("holdings_summary", **KEPT[SUMMARY] | {"owner_party_ids": MANY[1:]}).body
+    assert (sent["owner_party_ids"], sent["migration_id"]) == (MANY[1:], 4)

@@ -188,6 +188,9 @@ def loaders(sandbox: Any, alice: str) -> Iterator[Call]:
     yield lambda net: lf.load_ledger_contracts(net, None, at=40)
     yield lf.load_name_entries
     yield lf.load_users
+    yield lambda net: list(net.scan.iter_validator_licenses(limit=20))
+    yield lambda net: list(net.registry.iter_instruments(page_size=1))
+    yield lambda net: list(net.ledger.iter_users(page_size=90))
 
 
 def loaders_of_now(alice: str) -> Iterator[Call]:

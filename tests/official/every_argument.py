@@ -106,7 +106,7 @@ def forms_in(sandbox: Any, alice: str) -> dict[str, list[Any]]:
         "cached_contract_id": [rules.contract_id],
         "cached_domain_id": [rules.synchronizer_id],
         "disclosed_contracts": [[sent.DisclosedContract(template_id=IOU, contract_id="00", **blob)]],
-        "event_format": [shown],
+        "event_format": [shown, sent.EventFormat(filters_by_party={alice: FILTERS})],
         "hash": [next(one.external_hash for one in world.updates if one.external_hash), "00"],
         "member": ["PAR::nobody::1220"],
         "migration_id": [newest],
