@@ -84,7 +84,7 @@ def twelve_days_history(twelve_days):
 @pytest.fixture(scope="session")
 def economy():
     """Some days with everything that the economy knows and votes of every outcome; read only."""
-    return generate(7, 6_000, reward_version="switch")
+    return generate(3, 6_000, reward_version="switch")
 
 
 @pytest.fixture(scope="session")
