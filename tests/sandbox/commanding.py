@@ -75,14 +75,6 @@ class Desk:
         rules = self.rule("Splice.AmuletRules:AmuletRules")
         return created(self.submit(exercise(RULES, rules, "AmuletRules_DevNet_Tap", argument), user=owner))[0]
 
-    def user_for(self, *names) -> str:
-        """A new user who acts as the parties of these."""
-        user = f"desk-{next(self.numbers)}"
-        rights = [{"kind": {"CanActAs": {"value": {"party": self.party(name)}}}} for name in names]
-        body = {"user": {"id": user, "primaryParty": self.party(names[0])}, "rights": rights}
-        assert self.post(USERS, body, user="participant_admin").status == 200
-        return user
-
     def counts(self):
         """What changes when anything does."""
         world = self.sandbox.world

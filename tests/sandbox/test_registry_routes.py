@@ -15,7 +15,6 @@ from tests.sandbox.asking import ask
 
 INSTRUMENTS = "/registry/metadata/v1/instruments"
 FACTORY = "/registry/allocation-instruction/v1/allocation-factory"
-OLD_STYLE = {"id", "name", "symbol", "decimals", "supportedApis"}
 TOLD = {"templateId", "contractId", "createdEventBlob", "synchronizerId"}
 DEBUG = {"debugPackageName", "debugPayload", "debugCreatedAt"}
 
