@@ -19,7 +19,7 @@ NEEDLES = (
 
 @pytest.fixture(scope="module")
 def world():
-    return generate_hostile(1, 2_000)
+    return generate_hostile(1, 1_000)
 
 
 @pytest.fixture(scope="module")
