@@ -68,6 +68,22 @@ def test_every_read_names_the_damaged_file(store, small, tmp_path, harm):
     assert "nothing stored" not in str(store.check())
 
 
+@pytest.mark.parametrize("harm", ["gone", "cut"])
+def test_a_derive_and_a_sync_go_on_beside_a_damaged_file_of_a_computed_table(copied, small, harm):
+    """They count the rows by the log; who reads the table is told."""
+    copied.derive(["rewards"])
+    file = data_files(copied, "rewards")[0]
+    kept = len(copied.load("rewards"))
+    file.write_bytes(file.read_bytes()[:-40]) if harm == "cut" else file.unlink()
+    assert copied.derive().rows["rewards"] == kept
+    assert copied.sync(small, progress=False).complete
+    with pytest.raises(lf.errors.StoreError, match=file.name):
+        copied.load("rewards")
+    copied.repair()
+    copied.sync(small, progress=False)
+    assert len(copied.load("rewards")) == kept
+
+
 def test_a_whole_file_is_looked_at_where_asked(store):
     """A bit of a column that is not read is found only with verify="files"."""
     file = data_files(store, "events")[0]

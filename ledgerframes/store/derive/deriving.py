@@ -158,7 +158,7 @@ class _Run:
     def report(self) -> DeriveReport:
         """The report of this pass."""
         tables = {name: table for name, table in self._tables.items() if name != _CARRIED}
-        rows = {name: table.dataset().count_rows() for name, table in tables.items()}
+        rows = {name: table.size()["rows"] for name, table in tables.items()}
         written = {name: self._written[name] for name in tables}
         settled = tuple(map(str, self._basis.intervals))
         return DeriveReport(self._lake.url, rows, written, self._again, settled, self._commits)
