@@ -244,8 +244,6 @@ def _frame(load: TableLoad, table: pa.Table, filters: Mapping[str, Any], migrati
         parties=filters.get("parties", filters.get("owners")),
         snapshot=True,
     )
-    if load.limit is not None and table.num_rows >= load.limit:
-        attrs["limit"] = load.limit
     return load.frame(table, cursor=cursor, at=at, **attrs)
 
 

@@ -228,7 +228,7 @@ def load_ledger_history(
             participant may have pruned.
         end: the offset before which the load ends; one after the newest by default. If the newest is before it,
             `attrs["complete"]` is False.
-        limit: load at most this many updates.
+        limit: load at most this many updates. If it ends the result, `attrs["limit"]` says so.
         interfaces: interfaces, such as `"#package-name:Module:Entity"`, whose views of the created contracts are to
             be computed, for `interface_views`.
         page_size: updates per request; the participant chooses by default, and refuses too large ones.
@@ -264,10 +264,11 @@ def load_ledger_history(
     after, reached = (read[-1].after, read[-1].reached) if read else (0, 0)
     transactions = pa.Table.from_batches([part.transactions for part in read], schema=LEDGER_TRANSACTIONS.schema)
     events = pa.Table.from_batches([part.events for part in read], schema=LEDGER_EVENTS.schema)
-    if len(transactions) != most and reached < (stop or 0) - 1:
+    at_limit: dict[str, Any] = {"limit": most} if len(transactions) == most else {}
+    if not at_limit and reached < (stop or 0) - 1:
         load.origin.complete = False
     frames = [
-        of_one.frame(rows, after_offset=after, offset=reached)
+        of_one.frame(rows, after_offset=after, offset=reached, **at_limit)
         for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
     ]
     return LedgerHistory(*frames)

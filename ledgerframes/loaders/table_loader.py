@@ -225,7 +225,7 @@ class TableLoad:
             decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
                 the network's `connect(decimals=)` says, else `"float"`.
             lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-            limit: load at most this many rows.
+            limit: load at most this many rows. If it ends the result, `attrs["limit"]` says so.
             allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
 
         Raises:
@@ -304,6 +304,8 @@ class TableLoad:
         whole = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
         data = whole.slice(0, self.limit).select(list(self.names))
         attrs |= {"table": self.table.name, "rows": len(data)}
+        if len(data) == self.limit:
+            attrs["limit"] = self.limit
         return shape(data, self.table, as_=self.as_, decimals=self.decimals, lists=self.lists, attrs=attrs)
 
     def paged(

@@ -191,6 +191,15 @@ def test_a_limit_ends_the_requests(name, world):
         assert net.stats.requests <= 5
 
 
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_frame_that_a_limit_ends_says_so_and_no_other(name, world):
+    with world.connected() as net:
+        for frame in frames(load(name, net, world, limit=1)):
+            assert frame.attrs.get("limit") == 1 or not len(frame)
+        for frame in frames(load(name, net, world, limit=10**6)):
+            assert "limit" not in frame.attrs
+
+
 def test_a_limit_ends_the_requests_for_names(world):
     """Their route has no pages, so a full answer is split."""
     with replica(world.box, page_maximum=5) as server, lf.connect(scan_url=server.scan_url) as net:
