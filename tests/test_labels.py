@@ -102,10 +102,12 @@ def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(w
         ("party,label\na::1,A\n,B\n", "row 3 has no party"),
         ("party,label\na::1,\n", "row 2 has no label"),
         (f"party,label\na::1,{'A' * 201}\n", "has 201 characters; give 200 at most"),
+        ("party,label\na::1,Smith, Jones and Co\n", "row 2 has more cells than the 2 columns"),
+        ("party,label,label\na::1,A,B\n", "has two columns 'label'"),
         (b"party,label\na::1,\xff\n", "cannot be read from"),
         (None, "No such file or directory"),
     ],
-    ids=["column", "semicolons", "empty", "twice", "no party", "no label", "long", "not UTF-8", "absent"],
+    ids=["column", "semicolons", "empty", "twice", "no party", "no label", "long", "comma", "doubled", "Latin", "absent"],
 )
 def test_a_bad_file_is_refused_with_what_to_do(tmp_path, text, said):
     file = tmp_path / "labels.csv"

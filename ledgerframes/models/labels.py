@@ -139,15 +139,27 @@ def _read(path: Any) -> tuple[str, list[list[str]]]:
         with Path(read_path(path, "path")).open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             _check(str(path), rows.fieldnames or [])
-            return Path(path).name, [[(row.get(name) or "").strip() for name in _COLUMNS] for row in rows]
+            return Path(path).name, [_cells(path, number, row) for number, row in enumerate(rows, 2)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(f"labels cannot be read from {str(path)!r}: {why}; give a CSV file in UTF-8") from error
 
 
+def _cells(path: str | Path, number: int, row: Mapping[str | None, Any]) -> list[str]:
+    """The text of each column in a row of a file; what follows its last column would be cut off."""
+    if None in row:
+        raise InputError(
+            f"{Path(path).name}: row {number} has more cells than the {len(row) - 1} columns; put a label that"
+            ' contains a comma in quotes, as "Smith, Jones and Co"'
+        )
+    return [(row.get(name) or "").strip() for name in _COLUMNS]
+
+
 def _check(name: str, columns: Iterable[str]) -> None:
     there = [str(column) for column in columns]
     missing = [column for column in _COLUMNS[:2] if column not in there]
+    if twice := [column for column in _COLUMNS if there.count(column) > 1]:
+        raise InputError(f"{name} has two columns {twice[0]!r}; keep one of them")
     if missing:
         raise InputError(
             f"{name} lacks the column(s) {', '.join(missing)}; it has {', '.join(there[:12]) or 'none'}; give party and"
