@@ -73,7 +73,7 @@ def read_text(path: Path) -> str:
         ConfigurationError: it cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a mark
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
@@ -119,8 +119,9 @@ def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mappi
             others = ", ".join(f"{key}_{kind}" for kind in TOKEN_KINDS)
             raise ConfigurationError(f"{place}: {key!r} would keep a token in the file; use one of {others}")
         if name not in KNOWN or bool(kind) != name.endswith("token") or name in values:
-            again = "names a token for the second time" if name in values else "is not a known key"
-            raise ConfigurationError(f"{place}: {key!r} {again}{nearest(key, KEYS)}")
+            again = "names a token for the second time; keep one of them"
+            unknown = f"is not a known key{nearest(key, KEYS)}"
+            raise ConfigurationError(f"{place}: {key!r} {again if name in values else unknown}")
         if name == "ca_file" and isinstance(value, str) and value:
             value = str(folder / Path(value).expanduser())  # as the names of token files are  # noqa: PLW2901
         values[name] = token_from(kind, value, f"{place}: {key}", folder, environ) if kind else value

@@ -216,7 +216,7 @@ def _words(value: str | list[object], place: str) -> list[str]:
 
 def _read_token(path: Path, place: str) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
+        return path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{place}: {path} cannot be read ({type(error).__name__})") from None
 

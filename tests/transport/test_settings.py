@@ -119,6 +119,12 @@ def test_a_command_that_gives_no_token_is_named_without_its_output(code, reason,
         assert "s3cr3t" not in repr(caught.value)
 
 
+def test_files_that_an_editor_saved_with_a_byte_order_mark_are_read(tmp_path):
+    (tmp_path / "t").write_text("one-token\n", encoding="utf-8-sig")
+    (tmp_path / "config.toml").write_text("[profiles.p]\ntoken_file = 't'\n", encoding="utf-8-sig")
+    assert token_of(resolve(profile="p", environ={}, config_dir=tmp_path)) == "one-token"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -127,7 +133,7 @@ def test_a_command_that_gives_no_token_is_named_without_its_output(code, reason,
         ("[profiles.p]\nscan_ulr = 'x'", "'scan_ulr' is not a known key; did you mean 'scan_url'"),
         ("[profiles.p]\ntokn_env = 'x'", "did you mean 'token_env'"),
         ("[profiles.p]\nrate_env = 'x'", "'rate_env' is not a known key"),
-        ("[profiles.p]\ntoken_env = 'A'\ntoken_file = 'B'", "second time"),
+        ("[profiles.p]\ntoken_env = 'A'\ntoken_file = 'B'", "names a token for the second time; keep one of them$"),
         ("[profiles.p]\ntoken_env = 7", "token_env is a int"),
         ("[profiles.p]\ntoken_command = []", "token_command"),
         ("[profiles.p]\nrate = 'fast'", "rate='fast'"),
