@@ -251,6 +251,8 @@ def test_a_migration_that_begins_later_is_found(store):
         ({"tables": ["rejects"]}, "cannot be synced"),
         ({"tables": ["update"]}, "did you mean"),
         ({"tables": ["holdings_summary"]}, "parties"),
+        ({"parties": ["alice::12"]}, "parties= is for holdings_summary and transfer_preapprovals"),
+        ({"parties": ["alice::12"], "tables": ["updates", "licenses"]}, "read party by party"),
         ({"settle": "soon"}, "settle='soon'"),
         ({"on_error": "skip"}, "on_error='skip'"),
         ({"last": "1h", "start": "2024-01-01"}, "both say where to begin"),

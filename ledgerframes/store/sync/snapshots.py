@@ -78,11 +78,16 @@ def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None
     """Refuse tables that cannot be loaded, before anything is sent.
 
     Raises:
-        InputError: parties are needed and missing.
+        InputError: parties are needed and missing, or given and not used.
     """
     needing = [name for name in names if name in _BY_PARTY]
     if needing and not parties:
         raise InputError(f"tables={needing}: these are read party by party; give parties=[...]")
+    if parties and not needing:
+        raise InputError(
+            f"parties= is for {' and '.join(sorted(_BY_PARTY))}, which are read party by party, and tables= names"
+            " none of them; other tables are synced whole, so leave parties= out"
+        )
 
 
 def network_for(net: Network, lake: Lake) -> dict[str, str]:
