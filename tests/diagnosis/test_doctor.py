@@ -255,6 +255,8 @@ def test_a_lake_is_looked_at(ledger, tmp_path):
         wrong = lf.doctor(other, store=tmp_path / "lake")
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert finding(lf.doctor(ledger, store=tmp_path / "file" / "lake"), "writing").status == "fail"
+    with pytest.raises(lf.errors.InputError, match=r"store=.* is not valid: give a path"):
+        lf.doctor(ledger, store=lf.open_store(tmp_path / "lake"))
 
     assert finding(before, "coverage").status == "skipped"
     assert (finding(after, "coverage").status, finding(after, "network").status) == ("ok", "ok")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ledgerframes.arguments import flag
+from ledgerframes.arguments import flag, path
 from ledgerframes.config.settings import INTERFACES
 from ledgerframes.errors import ConfigurationError
 
@@ -47,10 +47,11 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progres
     from ledgerframes.loaders.progress import progress_of
 
     progress = None if progress is None else flag(progress, "progress")
+    place = None if store is None else path(store, "store")
     began, before = time.monotonic(), _requests(net)
     findings: list[Finding] = []
     with progress_of("doctor", shown=progress, unit="checks") as shown:
-        for finding in _examine(net, store):
+        for finding in _examine(net, place):
             shown.advance(1, finding.subject)
             findings.append(finding)
     return Diagnosis(tuple(findings), _requests(net) - before, time.monotonic() - began)
@@ -64,7 +65,7 @@ def _requests(net: Network) -> int:
         return 0
 
 
-def _examine(net: Network, store: str | os.PathLike[str] | None) -> Iterator[Finding]:
+def _examine(net: Network, store: str | None) -> Iterator[Finding]:
     from ledgerframes.apps.doctor import environment, histories, servers
     from ledgerframes.apps.doctor.diagnosis import Finding
 
