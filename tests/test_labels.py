@@ -107,7 +107,7 @@ def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(w
         (b"party,label\na::1,\xff\n", "cannot be read from"),
         (None, "No such file or directory"),
     ],
-    ids=["column", "semicolons", "empty", "twice", "no party", "no label", "long", "comma", "doubled", "Latin", "absent"],
+    ids=["column", "semicolons", "empty", "twice", "no party", "no label", "long", "comma", "again", "Latin", "absent"],
 )
 def test_a_bad_file_is_refused_with_what_to_do(tmp_path, text, said):
     file = tmp_path / "labels.csv"

@@ -259,7 +259,7 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
     place, full = _last_shown(answer, first, sample_size(pages))
     recent = _server_time(answer) - _RECENT
     for guess in (recent, None):
-        micros = _newest_snapshot(scan, migration_id) if guess is None and full and not step else guess
+        micros = newest_snapshot(scan, migration_id) if guess is None and full and not step else guess
         if not full or micros is None or not place.micros < micros < high:
             continue
         answer = ask(pages, Cursor(migration_id, micros), sample_size(pages))
@@ -311,7 +311,7 @@ def _server_time(answer: Any) -> int:
         return LATEST
 
 
-def _newest_snapshot(scan: Scan, migration_id: int) -> int | None:
+def newest_snapshot(scan: Scan, migration_id: int) -> int | None:
     """The time of the newest snapshot, a few hours before the newest update; None if there is none."""
     try:
         answer = scan.snapshot_time(before=EPOCH + LATEST * MICROSECOND, migration_id=migration_id)

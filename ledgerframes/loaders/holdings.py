@@ -22,7 +22,7 @@ from ledgerframes.interfaces.rules import thousands
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
 from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
 from ledgerframes.loaders.declaring import loader
-from ledgerframes.loaders.extent import first_cursors
+from ledgerframes.loaders.extent import first_cursors, newest_snapshot
 from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
 from ledgerframes.paging.cursor import Cursor, When
@@ -161,8 +161,8 @@ def _nothing(party: str, zeros: tuple[str, ...]) -> Raw:
 
 # Snapshots are usually hours apart; a month means a wrong migration or an idle server.
 _MONTH: Final = 31 * DAY
-#: A snapshot's time, and the round to compute fees for; None is the server's choice.
-_Ask = tuple[int, int | None]
+#: A snapshot's time, None for now, and the round to compute fees for; None is the server's choice.
+_Ask = tuple[int | None, int | None]
 
 
 class SnapshotWarning(UserWarning):
@@ -189,7 +189,8 @@ def load_holdings_summary(
         net: the network; its validator is asked, with a token, or its scan if there is no validator.
         parties: party ids; a row for each, in this order, for every time and round. More than 1,000, or fewer that hold
             too much for one answer, take several requests, all of one snapshot.
-        record_time: the snapshot's time, or a list of times; now by default.
+        record_time: the snapshot's time, or a list of times; by default just after the scan's newest snapshot, or now
+            if there is no scan.
         migration_id: the snapshot's migration id; by default that of the newest snapshot up to each time, from the
             migrations that the scan shows.
         match: `"at_or_before"` takes the newest snapshot up to `record_time`, `"exact"` needs one at that instant.
@@ -227,9 +228,12 @@ def load_holdings_summary(
         raise InputError(
             'match="exact" needs the time of a snapshot: give record_time=, or leave match= out for the newest'
         )
-    asks, fees_of_now = _asks(record_time, as_of_round)
+    given, fees_of_now = _asks(record_time, as_of_round)
     chosen = None if migration_id is None else whole_number(migration_id, "migration_id", least=0, most=2**63 - 1)
-    firsts = [] if chosen is not None else _migrations(load.net)
+    of_now = any(micros is None for micros, _ in given)
+    firsts = _migrations(load.net) if chosen is None or (of_now and load.net.settings.scan_url) else []
+    now = _now(load.net, firsts) if of_now else 0
+    asks = [(now if micros is None else micros, number) for micros, number in given]
     answers: list[Parts] = []
     instead = "a validator answers too: validator_url= and a token"
     served = needing(HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN, instead=instead)
@@ -266,9 +270,7 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
     times = _each(record_time)
     if isinstance(as_of_round, Mapping):
         return _mapped(times, as_of_round), False
-    moments = [
-        time.time_ns() // 1000 if time_given is None else to_micros(time_given, "record_time") for time_given in times
-    ]
+    moments = [None if time_given is None else to_micros(time_given, "record_time") for time_given in times]
     single = not isinstance(as_of_round, Iterable)
     rounds = [_round(number) for number in _each(as_of_round)]
     if not moments or not rounds:
@@ -337,6 +339,16 @@ def _ask(answers: list[Parts], tries: Sequence[Parts], parties: list[str]) -> No
             answers.pop()
         else:
             return
+
+
+def _now(net: Network, firsts: Sequence[Cursor]) -> int:
+    """Just after the scan's newest snapshot, so that a replay asks for the same; this machine's time without any.
+
+    A server that states the snapshot's own time then differs from one that repeats what was asked.
+    """
+    shown = (newest_snapshot(net.scan, first.migration_id) for first in firsts)
+    newest = next((micros for micros in shown if micros is not None), None)
+    return time.time_ns() // 1000 if newest is None else newest + 1
 
 
 def _migrations(net: Network) -> list[Cursor]:

@@ -18,6 +18,7 @@ def everything(net, parties):
         "licenses": lf.load_licenses(net),
         "users": lf.load_users(net),
         "holdings": lf.load_holdings_summary(net, parties, record_time="2100-01-01"),
+        "holdings now": lf.load_holdings_summary(net, parties),
         "preapprovals": lf.load_transfer_preapprovals(net, ["nobody::12", *parties]),
         "one": lf.load_update(net, history.updates.update_id[5]).events,
     }
