@@ -14,6 +14,7 @@ from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import shape, to_pandas
 from ledgerframes.models.ledger_frames import tree_positions
+from ledgerframes.models.token_reads import STANDARD
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.version import __version__
@@ -23,6 +24,11 @@ _EXERCISES: Final = (
     "template_fqn", "choice", "consuming", "exercise_event_id", "exercised_effective_at", "contract_id", "argument",
     "result",
 )  # fmt: skip
+#: The modules of the token standard's interfaces. Rows of PQS name none, but its choices begin with theirs.
+_STANDARD: Final = {
+    "TransferFactory": "TransferInstructionV1", "TransferInstruction": "TransferInstructionV1",
+    "AllocationFactory": "AllocationInstructionV1", "Allocation": "AllocationV1", "BurnMintFactory": "BurnMintV1",
+}  # fmt: skip
 _PAIR: Final = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*\)?")
 
 
@@ -45,8 +51,9 @@ def events_from_pqs(creates: Any, exercises: Any, *, from_beginning: bool = Fals
 
     Returns:
         One row per event, in the order of the ledger, with the columns of `lf.describe("events")`; `migration_id` is 0,
-        `synchronizer_id` null. `attrs` say what the rows prove: `complete` is False where a contract was archived by an
-        event that is not among the exercises, and `archived_unseen` counts these.
+        `synchronizer_id` null, `interface_id` that of the token standard's choices, by their names, else null.
+        `attrs` say what the rows prove: `complete` is False where a contract was archived by an event that is not among
+        the exercises, and `archived_unseen` counts these.
 
     Raises:
         InputError: these are not frames of PQS, columns are missing, or the ids of events are not (offset, node).
@@ -69,7 +76,7 @@ def events_from_pqs(creates: Any, exercises: Any, *, from_beginning: bool = Fals
         made = made[made["payload_type"] != "interface"]
     begins = _rows(made, "create", payload="payload") | {
         "event_type": ["created_event"] * len(made), "choice": [None] * len(made), "consuming": [None] * len(made),
-        "exercise_result": [None] * len(made), "acting_parties": [None] * len(made),
+        "exercise_result": [None] * len(made), "acting_parties": [None] * len(made), "interface_id": [None] * len(made),
         "created_at": _moments(made["created_effective_at"]), "last": _nodes(made, "create_event_id"),
     }  # fmt: skip
     known = "last_descendant_node_id" in done
@@ -77,7 +84,7 @@ def events_from_pqs(creates: Any, exercises: Any, *, from_beginning: bool = Fals
         "event_type": ["exercised_event"] * len(done), "choice": done["choice"].to_list(),
         "consuming": [None if _absent(cell) else bool(cell) for cell in done["consuming"]],
         "exercise_result": [_json(cell) for cell in done["result"]], "acting_parties": _lists(done, "controllers"),
-        "created_at": [None] * len(done),
+        "created_at": [None] * len(done), "interface_id": [_interface(choice) for choice in done["choice"]],
         "last": done["last_descendant_node_id"].to_list() if known else [None] * len(done),
     }  # fmt: skip
     columns = {name: [*begins[name], *ends[name]] for name in begins}
@@ -156,6 +163,12 @@ def _pair(cell: Any, column: str) -> tuple[int, int]:
     if isinstance(parts, Sequence) and not isinstance(parts, str) and len(parts) == 2:
         return int(parts[0]), int(parts[1])
     raise InputError(f"{column} {str(cell)[:80]!r} is not (offset, node); older releases of PQS have other ids")
+
+
+def _interface(choice: Any) -> str | None:
+    """The interface of the token standard that a choice belongs to, by its name."""
+    entity = str(choice).partition("_")[0]
+    return f"Splice.Api.Token.{_STANDARD[entity]}:{entity}" if choice in STANDARD else None
 
 
 def _nodes(frame: pd.DataFrame, column: str) -> list[int]:
