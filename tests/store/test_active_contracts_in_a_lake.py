@@ -90,6 +90,25 @@ def test_end_names_the_snapshot(store, net):
         store.sync(net, **SMALL, end="2000-01-01")
 
 
+def test_a_range_of_active_contracts_is_one_of_snapshot_times(store, net):
+    times = lf.snapshot_times(net, limit=2).sort_values("record_time")
+    for at in times.itertuples():
+        store.sync(net, tables=["active_contracts"], end=at.record_time + pd.Timedelta("1us"), progress=False)
+    whole, (first, second) = store.load("active_contracts"), times.record_time
+    by_time = whole.groupby("snapshot_record_time").size()
+    for part, wanted in (
+        ({"start": first}, len(whole)),
+        ({"start": second}, by_time[second]),
+        ({"end": second}, by_time[first]),
+        ({"last": "1s"}, by_time[second]),
+        ({"start": first, "end": first + pd.Timedelta("1us")}, by_time[first]),
+    ):
+        assert len(store.load("active_contracts", **part)) == wanted > 0
+    assert store.scan("active_contracts", start=second).count_rows() == by_time[second]
+    with pytest.raises(lf.errors.PartialResultError, match="what is stored ends at"):
+        store.load("active_contracts", start="2100-01-01")
+
+
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("instants", [[3], [0], [6], [3, 0, 3, 4]], ids=str)
 def test_a_killed_sync_is_resumed(tmp_path, net, instants):

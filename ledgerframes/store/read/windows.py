@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TIMES: Final = {
     "round_history": "opened_at", "rewards": "created_at", "mint_burn": "record_time", "coin_history": "ended_at",
     "transfers": "record_time", "token_transfers": "record_time", "traffic_purchases": "record_time",
-    "supply_per_round": "opened_at", "active_contracts": "record_time",
+    "supply_per_round": "opened_at", "active_contracts": "snapshot_record_time",
     **{name: "loaded_at" for name in SNAPSHOTS if name != "active_contracts"},
 }  # fmt: skip
 _TIME: Final = pa.timestamp("us", "UTC")
