@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pandas as pd
 import pyarrow.dataset as ds
 import pytest
 
@@ -175,6 +176,19 @@ def test_no_round_issues_a_coupon_of_the_second_version(kind):
     assert dict(zip(rows["contract_id"].to_pylist(), unissued(rows).to_pylist(), strict=True)) == {
         "v2": False, "sv": True,
     }  # fmt: skip
+
+
+def test_a_range_without_an_end_has_the_coins_that_are_not_ended(store, small):
+    store.sync(small)
+    store.derive(["coin_history"])
+    whole = store.load("coin_history")
+    ended, active = whole.ended_at.dropna(), whole.ended_at.isna().sum()
+    assert active > 0
+    half = ended.sort_values().iloc[len(ended) // 2]
+    assert len(store.load("coin_history", start="2000-01-01")) == len(whole)
+    assert len(store.load("coin_history", start=half)) == (ended >= half).sum() + active
+    assert len(store.load("coin_history", end=half)) == (ended < half).sum()
+    assert store.scan("coin_history", start=half, end=half + pd.Timedelta("1us")).count_rows() == (ended == half).sum()
 
 
 def test_sql_and_exports_read_computed_tables(store, small, tmp_path):

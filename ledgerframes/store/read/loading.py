@@ -55,8 +55,9 @@ def load(
         table: its name; `store.tables()` lists them.
         columns: the columns to keep; all by default.
         start: inclusive; a time for every migration from there, a pair (migration id, time), or `"begin"`. A table that
-            is no part of the history is cut by its column of time: snapshots by `loaded_at`, active
-            contracts by `snapshot_record_time`, rewards by `created_at`.
+            is no part of the history is cut by its column of time: snapshots by `loaded_at`, active contracts by
+            `snapshot_record_time`, rewards by `created_at`, coins by `ended_at`, with those that have not ended if
+            `end` is left out.
         end: exclusive, in the same forms; without it up to the end of the stored history.
         last: `"7d"`, `"1h 30min"` or a timedelta, back from the end of the stored table; instead of `start`.
         where: `{column: value}`, `{column: [values]}`, `{column: (start, end)}` for a range, start inclusive, end

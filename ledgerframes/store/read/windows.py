@@ -33,6 +33,8 @@ TIMES: Final = {
     "supply_per_round": "opened_at", "active_contracts": "snapshot_record_time",
     **{name: "loaded_at" for name in SNAPSHOTS if name != "active_contracts"},
 }  # fmt: skip
+#: The one that is null for rows whose time is still to come.
+_TO_COME: Final = "ended_at"
 _TIME: Final = pa.timestamp("us", "UTC")
 
 
@@ -209,7 +211,8 @@ def rows_by_time(table: DeltaStoreTable, wanted: Window) -> pc.Expression | None
     rows = pc.scalar(True)  # noqa: FBT003 - a value, not a switch
     column = pc.field(TIMES[table.name])
     if wanted.since is not None:
-        rows &= column >= pa.scalar(wanted.since, _TIME)
+        later = column >= pa.scalar(wanted.since, _TIME)
+        rows &= later | column.is_null() if TIMES[table.name] == _TO_COME else later
     if wanted.until is not None:
         rows &= column < pa.scalar(wanted.until, _TIME)
     return rows
