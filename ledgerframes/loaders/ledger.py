@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Raw, Struct
 
 from ledgerframes.arguments import whole_number
@@ -30,6 +31,7 @@ from ledgerframes.loaders.one_participant import (
 )
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
@@ -237,6 +239,7 @@ def load_ledger_history(
         LedgerHistory(transactions, events): one row per update in the order of offsets, and one row per event;
         `lf.describe("ledger_events")` lists the columns with their units. The rows are those after
         `attrs["after_offset"]` and up to `attrs["offset"]`; load on from there with `start=attrs["offset"] + 1`.
+        Where `end` or `limit` ends them, `attrs["end"]` is the instant after the last one's record time.
 
     Raises:
         InputError: an argument is not valid, the participant has not reached `start`, no participant serves the route,
@@ -264,14 +267,23 @@ def load_ledger_history(
     after, reached = (read[-1].after, read[-1].reached) if read else (0, 0)
     transactions = pa.Table.from_batches([part.transactions for part in read], schema=LEDGER_TRANSACTIONS.schema)
     events = pa.Table.from_batches([part.events for part in read], schema=LEDGER_EVENTS.schema)
-    at_limit: dict[str, Any] = {"limit": most} if len(transactions) == most else {}
+    at_limit = len(transactions) == most
     if not at_limit and reached < (stop or 0) - 1:
         load.origin.complete = False
+    ends: dict[str, Any] = {"limit": most} if at_limit else {}
+    if (at_limit or (stop is not None and load.origin.complete)) and (last := _last_of(transactions)) is not None:
+        ends["end"] = format_timestamp(last + 1)
     frames = [
-        of_one.frame(rows, after_offset=after, offset=reached, **at_limit)
+        of_one.frame(rows, after_offset=after, offset=reached, **ends)
         for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
     ]
     return LedgerHistory(*frames)
+
+
+def _last_of(transactions: pa.Table) -> int | None:
+    """The record time of the last one, in microseconds; None if none states it."""
+    last: int | None = pc.max(transactions["record_time"].cast(pa.int64())).as_py()
+    return last
 
 
 _placed_at: Final = reads(int, "offset")

@@ -112,6 +112,20 @@ def test_start_is_inclusive_end_exclusive_and_the_rest_follows_the_offset(net, l
     assert offsets(rest) == [place for place in range(following, following + 2) if place <= last]
 
 
+@pytest.mark.parametrize("part", [{"limit": 30}, {"end": 31}, {"end": 31, "limit": 30}], ids=str)
+def test_a_state_after_the_end_of_a_part_is_refused(net, last, part):
+    """A part says where it ends, as one of a scan does; what the participant showed last is no end."""
+    history, whole = lf.load_ledger_history(net, None, **part), lf.load_ledger_history(net, None)
+    assert offsets(history) == list(range(1, 31))
+    at = whole.transactions.record_time.max()
+    assert len(lf.active_contracts(whole, at=at, opening="nothing")) > 0
+    with pytest.raises(lf.errors.PartialResultError, match="events reach up to"):
+        lf.active_contracts(history, at=at, opening="nothing")
+    lf.active_contracts(history, at=history.transactions.record_time.max(), opening="nothing")
+    assert "end" not in lf.load_ledger_history(net, None, end=last + 2).events.attrs
+    assert "end" not in lf.load_ledger_history(net, None, start=last, end=last).events.attrs
+
+
 def test_offsets_that_the_participant_has_not_reached_are_said(net, last):
     assert lf.load_ledger_history(net, None, start=last, end=last + 1).events.attrs["complete"] is True
     assert lf.load_ledger_history(net, None, start=last, end=last + 2).events.attrs["complete"] is False
