@@ -255,11 +255,17 @@ class Replayer(httpx.BaseTransport):
             raise Refused(_NO_FILES)
         digest = _digest_of(request)
         with self._lock:
-            target = self._folder / f"{digest}-{self._turns[digest]:04}.json"
+            before, target, after = (
+                self._folder / f"{digest}-{self._turns[digest] + step:04}.json" for step in (-1, 0, 1)
+            )
             if target.exists():
                 self._turns[digest] += 1
+            elif after.exists():
+                raise InputError(
+                    f"{str(target)!r} is missing, and a later answer is there; restore it, or record again"
+                )
             elif self._turns[digest]:
-                target = self._folder / f"{digest}-{self._turns[digest] - 1:04}.json"
+                target = before
         if not target.exists():
             # A recording of an earlier release has the answer on the route of that release.
             reason = (

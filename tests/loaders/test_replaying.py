@@ -93,6 +93,19 @@ def test_the_same_request_gives_its_answers_in_turn(tmp_path):
         assert [len(lf.load_updates(again)) for _ in range(3)] == [first, second, second]
 
 
+def test_an_answer_that_is_gone_between_others_is_not_replaced_by_an_older_one(tmp_path):
+    with lf.sandbox(updates=50) as net, lf.record(tmp_path / "kept", net=net) as kept:
+        for _ in range(3):
+            kept.scan.updates(page_size=50)
+            net.sandbox.advance(updates=10)
+    (second,) = (tmp_path / "kept").glob("*-0001.json")
+    second.unlink()
+    with lf.replay(tmp_path / "kept") as again:
+        assert len(again.scan.updates(page_size=50).items) == 50
+        with pytest.raises(lf.errors.InputError, match=r"-0001.json' is missing, and a later answer"):
+            again.scan.updates(page_size=50)
+
+
 def test_a_token_in_an_answer_is_masked(tmp_path):
     with lf.sandbox(updates=50) as net:
         token = net.settings.token("ledger").reveal()
