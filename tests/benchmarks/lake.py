@@ -30,6 +30,7 @@ def _slow() -> list[Row]:
     found = []
     for page_size, aim in ((20, 12.0), (50, 12.0), (1000, None)):
         with bulk_scan(SLOW, latency=LATENCY) as url, lf.connect(scan_url=url) as net:
+            sync(net, workers=16)  # the first one imports libraries
             many = _seconds(partial(sync, net, workers=16, page_size=page_size))
             one = _seconds(partial(sync, net, workers=1, page_size=page_size))
         what = f"sync of {SLOW:,} updates, {LATENCY * 1000:.0f} ms latency, pages of {page_size:,}, 16 workers"

@@ -277,26 +277,29 @@ class Fetcher:
             self.cpu_seconds += cpu_seconds
 
     def _share(self, shard: Shard, page: PageRows) -> None:
-        """Cut the rest of an interval into parts for all workers, once a full page shows that there is more."""
+        """Cut the rest of an interval into parts, for all workers once a full page shows that there is more.
+
+        Some parts of a history are denser than others: where workers are idle, a part is cut again.
+        """
         if self.workers == 1 or not page.page.page_index.cursors:
             return
         last = page.page.page_index.cursors[-1]
         # The page has reached the end of the shard.
         if last.migration_id != shard.interval.migration_id or last.micros >= shard.interval.hi:
             return
+        if not shard.uncut:
+            self._divide(shard, last.micros, 1 + max(0, self.workers - self._open))
         # Only a full page shows that there is more; probing costs more than a short interval does.
-        if shard.uncut and len(page.page) >= min(self.page_size, shard.reader.maximum):
+        elif len(page.page) >= min(self.page_size, shard.reader.maximum):
             shard.uncut = False
-            self._divide(shard, last.micros)
-            return
+            scale = last.micros - shard.first if shard.first is not None else 1
+            shard.top = self.prober.end_of(shard.interval._replace(lo=last.micros), scale)
+            self._divide(shard, last.micros, _SHARDS_PER_WORKER * self.workers)
 
-    def _divide(self, shard: Shard, seen: int) -> None:
-        """Cut a long shard evenly, after probing for its last item."""
-        scale = seen - shard.first if shard.first is not None else 1
-        rest = shard.interval._replace(lo=seen)
-        shard.top = top = self.prober.end_of(rest, scale)
-        pages = shard.rest() / self.page_size
-        shards = min(_SHARDS_PER_WORKER * self.workers, int(pages / _LEAST_PAGES))
+    def _divide(self, shard: Shard, seen: int, most: int) -> None:
+        """Cut the rest of a long shard evenly into as many parts at most, of which the first stays with it."""
+        pages, top = shard.rest() / self.page_size, min(shard.top, shard.interval.hi)
+        shards = min(most, int(pages / _LEAST_PAGES))
         # Too small to be worth a request at every cut.
         if shards < 2 or top - seen < 2 * shards:
             return
