@@ -149,10 +149,12 @@ def text(value: Any, name: str, example: str) -> str:
         example: what to give, in words.
 
     Raises:
-        InputError: it is not text, or empty.
+        InputError: it is not text, or empty, or a shell passed it in another encoding than it says.
     """
     if not isinstance(value, str) or not value:
         refuse(name, value, f"give {example}")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        refuse(name, value, f"give {example}, in Unicode")
     return str(value)
 
 

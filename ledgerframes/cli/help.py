@@ -161,7 +161,8 @@ def of_the_shell(message: str, options: Mapping[str, str], *, partial: bool) -> 
     message = message if partial else _PARTIAL.sub("", message)
     for python, shell in _TRANSLATED:
         message = re.sub(python, shell, message)
-    argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})="
+    # Before a slash, it is a folder of a lake.
+    argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})=(?!\w+/)"
     message = re.sub(rf"{argument}(?:True\b|\[\.\.\.\])", lambda found: options[found[1]], message)
     message = re.sub(rf"{argument}(?=[\w\"'(\[+-])", lambda found: f"{options[found[1]]} ", message)
     return re.sub(argument, lambda found: options[found[1]], message)

@@ -28,10 +28,12 @@ def existing(place: str) -> Store:
 
     Raises:
         InputError: there is none.
+        StoreError: this user may not enter its folder.
     """
+    from ledgerframes.store.delta.storage_errors import is_there
     from ledgerframes.store.opening import open_store
 
-    if "://" not in place and not any((Path(place) / part).exists() for part in ("lake.json", "updates")):
+    if "://" not in place and not any(is_there(place, part) for part in ("lake.json", "updates")):
         raise InputError(f"{place!r} is not a lake yet; make one with: ledgerframes sync {place}")
     return open_store(place)
 

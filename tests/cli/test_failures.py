@@ -36,6 +36,7 @@ WRONG = {
     "no party": ("load holdings_summary -o x.csv --scan-url URL", "holdings_summary needs --party"),
     "columns of several": ("load history -o x --columns a --scan-url URL", "--columns does not apply to history"),
     "a misspelt table": ("describe license", "did you mean 'licenses'"),
+    "a query in another encoding": ("sql LAKE \udce9", "give one SELECT statement as text, in Unicode"),
     "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),
 }
 
@@ -49,10 +50,10 @@ def closed_port():
 
 
 @pytest.mark.parametrize(("line", "reason"), WRONG.values(), ids=WRONG)
-def test_wrong_input_is_told_in_one_line(command, scan, tmp_path, line, reason):
+def test_wrong_input_is_told_in_one_line(command, scan, lake, tmp_path, line, reason):
     (tmp_path / "taken").write_text("a file where a folder should be")
 
-    ended = command(*line.replace("URL", scan).split())
+    ended = command(*line.replace("URL", scan).replace("LAKE", str(lake)).split())
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: ")

@@ -1,6 +1,7 @@
 """Quick answers from a lake: charts in files, flows, holdings and rewards as tables, and wrong words."""
 
 import json
+import shutil
 import subprocess
 from decimal import Decimal
 
@@ -190,6 +191,14 @@ def test_an_error_names_the_option_of_the_shell(command, lake):
         assert again.code == 2
         assert "already exists; pass --overwrite, or name another" in again.err
         assert "=True" not in again.err
+
+
+def test_a_file_is_named_as_it_is_though_an_option_has_the_name_of_its_folder(command, lake, tmp_path):
+    shutil.copytree(lake, tmp_path / "copy")
+    gone = next((tmp_path / "copy" / "events").rglob("*.parquet"))
+    gone.unlink()
+
+    assert gone.relative_to(tmp_path / "copy" / "events").as_posix() in command("rewards", tmp_path / "copy").err
 
 
 def test_a_table_takes_the_options_that_its_function_has(command, lake):

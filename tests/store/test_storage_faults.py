@@ -13,7 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
 from ledgerframes.store.lake import Lake
-from tests.store.conftest import assert_whole
+from tests.store.conftest import assert_whole, data_files
 
 LIMITED = """
 import resource, sys
@@ -70,6 +70,38 @@ def test_too_many_open_files_are_what_the_error_begins_with(store, small):
 def test_a_folder_that_cannot_be_written_is_said(net):
     with pytest.raises(lf.errors.StoreError, match="cannot be"):
         lf.open_store("/proc/lake").sync(net)
+
+
+@contextlib.contextmanager
+def closed_to_us(place: Path):
+    """Take away the right to read a file, or to enter a folder."""
+    mode = place.stat().st_mode
+    place.chmod(0)
+    try:
+        if os.access(place, os.R_OK):
+            pytest.skip("whoever may read everything can read it")
+        yield
+    finally:
+        place.chmod(mode)
+
+
+@pytest.mark.parametrize("part", [".", "updates", "events", "_coverage"])
+def test_a_folder_that_this_user_may_not_enter_is_neither_empty_nor_a_traceback(copied, part):
+    place = copied._lake.folder / part
+    with closed_to_us(place):
+        for read in (lambda store: store.load("events"), lambda store: store.coverage(), lambda store: store.check()):
+            with pytest.raises(lf.errors.StoreError, match="check its owner and permissions"):
+                read(lf.open_store(copied._lake.url))
+
+
+def test_a_file_that_this_user_may_not_read_is_not_called_damaged_and_repair_leaves_it(copied, small):
+    place = data_files(copied, "events")[0]
+    with closed_to_us(place):
+        for read in (lambda: copied.load("events"), copied.check, copied.repair):
+            with pytest.raises(lf.errors.StoreError, match="check its owner and permissions") as refused:
+                read()
+            assert "damaged" not in str(refused.value)
+    assert_whole(copied, small)
 
 
 def test_a_file_is_no_store(tmp_path):

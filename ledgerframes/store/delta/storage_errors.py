@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -44,6 +45,20 @@ def plain_errors(url: str, verb: str) -> Iterator[None]:
         if is_panic(error):
             raise _explained(url, verb, error) from error
         raise
+
+
+def is_there(url: str, part: str) -> bool:
+    """Whether a local folder has a part; a folder that this user may not enter does not answer that.
+
+    Raises:
+        StoreError: this user may not enter the folder.
+    """
+    with plain_errors(url, "be read"):
+        try:
+            Path(url, part).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+    return True
 
 
 def refuse_after_fork(url: str) -> None:
@@ -89,7 +104,8 @@ def _advice(text: str, verb: str) -> str:
     if "error sending request" in lowered or "connection refused" in lowered or "error trying to connect" in lowered:
         return "The object store cannot be reached: check the endpoint in storage_options and the network"
     if "permission" in lowered or "read-only" in lowered or "os error 13" in lowered or "os error 30" in lowered:
-        return "The folder cannot be written: check its owner and permissions, or open a store elsewhere"
+        done = "read" if verb == "be read" else "written"
+        return f"The folder cannot be {done}: check its owner and permissions, or open a store elsewhere"
     if verb == "be read":
         remedy = "fix the storage, restore the folder from a copy or run store.repair(), and then sync again"
         return f"What was committed before stays; {remedy}"

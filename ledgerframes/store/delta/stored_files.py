@@ -140,6 +140,9 @@ class Files:
         Args:
             file: the file.
             full: read all its pages; otherwise only existence, size and footer are checked.
+
+        Raises:
+            StoreError: this user may not read it.
         """
         try:
             info = self.filesystem.get_file_info(file.path)
@@ -152,6 +155,10 @@ class Files:
             with self.filesystem.open_input_file(file.path) as opened:
                 if not has_own_footer(file.path, _tail(opened, info.size)):
                     return "its footer was changed"
+        except PermissionError as error:  # the file may be sound, and repair() must not remove it
+            raise StoreError(
+                f"{self.table}: the file {file.path} cannot be read: {error}; check its owner and permissions"
+            ) from error
         except OSError as error:
             return f"it cannot be read ({error})"
         return self._unreadable(file) if full else ""

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -20,7 +19,7 @@ from ledgerframes.store.delta.commit_parts import KEEP, NUMBER, misfit, parted, 
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, Written, filesystem, indexed_columns, store_file
 from ledgerframes.store.delta.listing import Listing, Named
-from ledgerframes.store.delta.storage_errors import plain_errors
+from ledgerframes.store.delta.storage_errors import is_there, plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
 from ledgerframes.tables.table import Table
@@ -387,7 +386,7 @@ class DeltaStoreTable:
         from deltalake.exceptions import TableNotFoundError
 
         # Opening a missing folder would be a storage error, and most tables of a new store are missing.
-        if "://" not in self.url and not (Path(self.url) / "_delta_log").is_dir():
+        if "://" not in self.url and not is_there(self.url, "_delta_log"):
             return None
         with plain_errors(self.url, "be read"):
             try:
