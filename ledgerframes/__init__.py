@@ -41,7 +41,7 @@ def __dir__() -> list[str]:
 # Importing a module sets its name here, once; these names are functions.
 for _name in ("export", "models", "sandbox", "tables"):
     import_module(f"ledgerframes.{_name}")
-    del globals()[_name]
+    globals().pop(_name, None)  # a reload imports none of them again
 
 for _name, _module in _MODULES.items():
     if _module in _AT_ONCE:

@@ -61,3 +61,18 @@ def test_a_lake_and_a_picture_say_what_to_install(tmp_path):
         "a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'",
         "charts need matplotlib, which is not installed; run: pip install matplotlib",
     ], done.stderr
+
+
+def test_a_command_on_a_lake_says_what_to_install(tmp_path):
+    (tmp_path / "lake" / "updates").mkdir(parents=True)
+    done = run(
+        """
+        sys.argv = ["ledgerframes", "sql", "lake", "select 1"]
+        from ledgerframes.cli import main
+        main()
+        """,
+        tmp_path,
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'\n"

@@ -74,8 +74,9 @@ def test_a_function_begins_with_its_fixed_arguments(function, arguments):
         "import ledgerframes.apps.html_report.page, ledgerframes.store.sync.report, ledgerframes.plot.palette",
         "import ledgerframes; ledgerframes.sandbox(updates=5).close(); import ledgerframes.tables",
         "from ledgerframes import *; import ledgerframes",
+        "import ledgerframes, importlib; ledgerframes.export; importlib.reload(ledgerframes)",
     ],
-    ids=["modules after the package", "modules first", "other modules first", "after a call", "star"],
+    ids=["modules after the package", "modules first", "other modules first", "after a call", "star", "reloaded"],
 )
 def test_a_public_name_is_its_function_whichever_module_is_imported_first(code):
     told = "[name for name in ledgerframes.__all__ if inspect.ismodule(getattr(ledgerframes, name))]"

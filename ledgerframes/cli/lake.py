@@ -33,9 +33,10 @@ def existing(place: str) -> Store:
     from ledgerframes.store.delta.storage_errors import is_there
     from ledgerframes.store.opening import open_store
 
+    store = open_store(place)
     if "://" not in place and not any(is_there(place, part) for part in ("lake.json", "updates")):
         raise InputError(f"{place!r} is not a lake yet; make one with: ledgerframes sync {place}")
-    return open_store(place)
+    return store
 
 
 @app.command()

@@ -6,8 +6,9 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -73,6 +74,12 @@ class Lake:
         if self.folder is not None:
             check_folder(self.folder)
         self.documents = Documents(self.base, self.options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, also in another process, opens the store itself: what this one has open is not to be shared."""
+        if self.options:
+            raise TypeError("storage_options may hold secrets and are not pickled; open the store in the other process")
+        return partial(type(self), verify=self.verify, personal=self._personal), (self.base,)
 
     def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
         """One table, not read yet; `Root.own` returns it in the state that the document names."""

@@ -1,5 +1,6 @@
 """Reading a store: the same rows in every form and engine, only what is covered, only the bytes that are needed."""
 
+import copy
 import json
 import pickle
 import subprocess
@@ -126,6 +127,17 @@ import pickle, sys
 frame = pickle.load(open(sys.argv[1], "rb"))
 print(len(frame.compute(scheduler="synchronous")))
 """
+
+
+def test_a_copy_of_a_store_in_use_opens_it_again_and_holds_no_secret(filled):
+    filled.load("updates")
+    for again in (pickle.loads(pickle.dumps(filled)), copy.deepcopy(filled)):
+        assert again._lake is not filled._lake
+        assert_same(again.load("updates"), filled.load("updates"), "updates")
+    bucket = lf.open_store("s3://bucket/lake", storage_options={"AWS_SECRET_ACCESS_KEY": "sesame"})
+    with pytest.raises(TypeError, match="open the store in the other process") as refused:
+        pickle.dumps(bucket)
+    assert "sesame" not in str(refused.value)
 
 
 def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(small, tmp_path, monkeypatch):
