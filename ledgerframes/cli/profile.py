@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -15,6 +16,7 @@ from ledgerframes.cli.help import Group
 from ledgerframes.cli.options import say
 from ledgerframes.config.profile_writing import add_profile, remove_profile
 from ledgerframes.config.profiles import FILE, KEYS, config_folder, from_text, nearest, profiles_of, read_text
+from ledgerframes.config.token_sources import KEYS as OAUTH_KEYS
 from ledgerframes.errors import InputError
 
 profiles = typer.Typer(
@@ -81,7 +83,7 @@ def list_() -> None:
         path = config_folder(os.environ) / FILE
         say(f"there are no profiles in {path}; ledgerframes profile add NAME --scan-url URL adds one", err=True)
     for name, own in every.items():
-        urls = [url for key in KEYS if key.endswith("_url") for url in _listed(own.get(key))]
+        urls = [_shown(key, url) for key in KEYS if key.endswith("_url") for url in _listed(own.get(key))]
         say("\t".join([name, *urls]))
 
 
@@ -131,12 +133,23 @@ def _single(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
+#: What stands before the host in a URL.
+_USER: Final = re.compile(r"//[^/]*@")
+
+
 def _listed(value: Any) -> list[str]:
     return value if isinstance(value, list) else [value] if value else []
 
 
 def _shown(key: str, value: Any) -> Any:
+    """A value without what must not be in the file, but may have been written there by hand: a token, a password."""
+    if key.endswith("_oauth") and isinstance(value, dict):
+        return {name: given if name in OAUTH_KEYS else "…" for name, given in value.items()}
+    if key not in KEYS:
+        return "…"
+    if isinstance(value, list) and not key.endswith("_command"):
+        return [_shown(key, part) for part in value]
     if not key.endswith("_command"):
-        return value
+        return _USER.sub("//…@", value) if isinstance(value, str) else value
     words = value.split() if isinstance(value, str) else [str(word) for word in value]
     return " ".join([*words[:1], "…"] if len(words) > 1 else words)

@@ -221,3 +221,21 @@ def test_client_credentials_are_set_member_by_member_and_of_a_command_only_the_p
     assert '"token_command": "vault \\u2026"' in shown
     assert "sesame" not in shown
     assert command("profile", "add", "x", "--ledger-url", "https://p.example", "--set", "token_oauth=x").code == 2
+
+
+def test_what_somebody_wrote_into_the_file_by_hand_is_not_shown_as_it_may_be_a_secret(command, file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(
+        "[profiles.desk]\n"
+        'scan_url = ["https://me:sesame@scan.example", "https://scan.example/api/scan"]\n'
+        'token = "sesame"\n'
+        'token_oauth = {issuer = "https://idp.example", client_secret = "sesame"}\n'
+    )
+
+    shown = command("profile", "show", "desk").out
+    listed = command("profile", "list").out
+
+    assert "sesame" not in shown + listed + command("profile", "show", "desk", "--json").out
+    assert 'token = "…"' in shown
+    assert '{"issuer": "https://idp.example", "client_secret": "…"}' in shown
+    assert listed == "desk\thttps://…@scan.example\thttps://scan.example/api/scan\n"
