@@ -40,6 +40,8 @@ _TRANSLATED: Final = (
     (r"\bconnect\(([a-z_]+)=\.\.\.\)", r"\1="),
     (r"(?:,? or|;) (?:give )?opening=[^;]*", ""),  # the state before a range can only be given in Python
     (r",(?: or)? as a timedelta", ""),  # a duration is a text in a shell
+    (r"\((\d+), '(\d{4}-[^']+)'\)", r"\1@\2"),  # as it can be typed
+    (r"\bsource=(['\"]\w+['\"])", r"source=\1 in Python"),  # no command has it
     (r"\bstore\.derive\(\[['\"](\w+)['\"]\]\)", r"ledgerframes derive LAKE \1"),
     (
         r"\bstore\.sync\(net, tables=\[['\"](\w+)['\"]\](?:, parties=\[\.\.\.\])?\)",

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import ledgerframes as lf
+
 WRONG = {
     "no such table": ("load parties -o lake --scan-url URL", "'parties' is not a table that can be loaded"),
     "no time": (
@@ -133,3 +135,15 @@ def test_a_first_sync_without_a_network_leaves_nothing(command, closed_port, tmp
 
     assert (ended.code, ended.out) == (1, "")
     assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+
+
+def test_where_a_pruned_scan_begins_is_named_as_it_can_be_typed(command):
+    with lf.sandbox(seed=7, updates=300, prune_before="2025-03-03T09:40") as net:
+        scan = ("--scan-url", net.sandbox.scan_url)
+        refused = command("load", "updates", "-o", "u.csv", "--start", "begin", *scan)
+        start = re.search(r"Give --start (\S+) or later", refused.err)
+        loaded = command("load", "updates", "-o", "u.csv", "--start", start[1], *scan)
+        synced = command("sync", "lake", "--start", "begin", *scan)
+
+    assert (refused.code, loaded.code) == (1, 0)
+    assert "bulk objects may have older updates (source='objects' in Python)" in synced.err
