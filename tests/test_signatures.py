@@ -28,12 +28,24 @@ PARAMETERS = [
     for key in inspect.signature(function).parameters
     if key != "self"
 ]
+OPEN = [
+    name
+    for name, function in FUNCTIONS.items()
+    if any(one.kind is one.KEYWORD_ONLY for one in inspect.signature(function).parameters.values())
+]
 OVERLOADED = [name for name, function in FUNCTIONS.items() if "as_" in inspect.signature(function).parameters]
 NAMED = {
     "Network": lf.types.Network,
     "Store": lf.types.Store,
 }  # what annotations name and modules import for type checkers
 FORMS = {"pandas": pd.DataFrame, "arrow": pa.Table, "polars": typing.Any}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_the_error_of_an_unknown_keyword_names_the_function(name):
+    own = (None,) if "." in name else ()
+    with pytest.raises(TypeError, match=rf"\b{name.rpartition('.')[2]}\(\) got an unexpected keyword argument 'nope'"):
+        FUNCTIONS[name](*own, nope=1)
 
 
 def test_every_keyword_stands_in_the_signature_and_is_documented():

@@ -11,7 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 import pyarrow as pa
 
-from ledgerframes.arguments import duration, enough_memory, names
+from ledgerframes.arguments import duration, names, suggesting
 from ledgerframes.frames import check_shape
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
@@ -44,7 +44,7 @@ _NO_AMOUNTS: Final = {"decimals": "how pandas holds amounts; this table has none
 def table_function(function: Callable[P, R], *, whole: bool = False, amounts: bool = True) -> Callable[P, R]:
     """Declare a table's function: its form is checked before anything is computed, and shared arguments are documented.
 
-    Its error for too little memory names the table.
+    Its errors for an unknown keyword and for too little memory name the table.
 
     Args:
         function: computes the table.
@@ -53,12 +53,12 @@ def table_function(function: Callable[P, R], *, whole: bool = False, amounts: bo
     """
     arguments = _ARGUMENTS | ({} if amounts else _NO_AMOUNTS)
     raises = _RAISES + (_NOT_WHOLE if whole else "")
+    compute = suggesting(function)
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         check_shape(cast("str", kwargs.get("as_", "pandas")), cast("str | None", kwargs.get("decimals")))
-        with enough_memory(function.__name__):
-            return function(*args, **kwargs)
+        return compute(*args, **kwargs)
 
     parameters = inspect.signature(function).parameters
     checked.__doc__ = function.__doc__ and _documented(function.__doc__, parameters, arguments, raises)
