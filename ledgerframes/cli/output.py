@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ledgerframes.cli.help import in_commands
 from ledgerframes.cli.options import AsCsv, AsJson, Command, check_folder, say, with_options
 from ledgerframes.errors import InputError, visible
 
@@ -64,7 +65,7 @@ def printed(command: Command) -> Command:
         elif hasattr(result, "columns"):
             _say_rows(result, as_json=as_json, as_csv=as_csv)
         elif result is not None:
-            say(result.to_json() if as_json else str(result))
+            say(result.to_json() if as_json else in_commands(str(result)))
             if not result:
                 raise typer.Exit(1)
 

@@ -193,12 +193,13 @@ def test_an_error_names_the_option_of_the_shell(command, lake):
         assert "=True" not in again.err
 
 
-def test_a_file_is_named_as_it_is_though_an_option_has_the_name_of_its_folder(command, lake, tmp_path):
+def test_a_lost_file_is_named_as_it_is_with_the_command_that_helps(command, lake, tmp_path):
     shutil.copytree(lake, tmp_path / "copy")
     gone = next((tmp_path / "copy" / "events").rglob("*.parquet"))
     gone.unlink()
 
     assert gone.relative_to(tmp_path / "copy" / "events").as_posix() in command("rewards", tmp_path / "copy").err
+    assert "run ledgerframes repair LAKE, then sync" in command("check", tmp_path / "copy").out
 
 
 def test_a_table_takes_the_options_that_its_function_has(command, lake):
