@@ -193,7 +193,7 @@ def say(text: object = "", *, err: bool = False) -> None:
 
 
 def say_range(frame: Any, last: str | None = None, *, warned: bool = False) -> None:
-    """Say on standard error what `--last` counts back from, where what is there begins late, and why it is empty.
+    """Say on standard error what `--last` counts back from, how much of a range is there, and why it is empty.
 
     Args:
         frame: the rows, with their provenance.
@@ -211,6 +211,8 @@ def say_range(frame: Any, last: str | None = None, *, warned: bool = False) -> N
             f"what is there begins late, at {attrs['begins_late']}: older updates were pruned, or never stored there",
             err=True,
         )
+    if "known_to" in attrs:
+        say(f"what is there ends at {attrs['known_to'][1]}, before the end of the range: more may follow", err=True)
     if not len(frame):
         of = attrs.get("range", "it is empty")
         say(f"no rows of {of}" if of in CATALOGUE else f"nothing in this range: {of}", err=True)

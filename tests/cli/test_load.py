@@ -57,6 +57,16 @@ def test_a_second_load_replaces_the_first_and_an_empty_range_gives_an_empty_file
         assert [path.name for path in tmp_path.iterdir()] == ["updates.parquet"]
 
 
+def test_a_range_that_ends_after_what_the_scan_shows_is_said_to_be_a_part(command, scan):
+    newest = lf.load_updates(lf.connect(scan)).record_time.max()
+
+    done = command("load", "updates", "-o", "u.csv", "--scan-url", scan, "--end", "2035-01-01")
+
+    ends = newest.isoformat().replace("+00:00", "Z")
+    assert (done.code, done.err) == (0, f"what is there ends at {ends}, before the end of the range: more may follow\n")
+    assert command("load", "updates", "-o", "u.csv", "--scan-url", scan).err == ""
+
+
 def ledger_options(net):
     return ["--ledger-url", net.sandbox.ledger_url], {"LEDGERFRAMES_LEDGER_TOKEN": net.sandbox.token("alice")}
 
