@@ -43,6 +43,50 @@ def options():
     running.stdout.close()
 
 
+class Failing:
+    """A file system, or a file of it, whose calls fail once, after so many."""
+
+    def __init__(self, inner, calls):
+        self._inner, self._calls = inner, calls
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._inner.close()
+
+    def _call(self):
+        self._calls.append(None)
+        if self._calls.count(None) == self._calls[0]:
+            raise OSError("connection reset by peer")
+
+    def open_input_file(self, path):
+        self._call()
+        return Failing(self._inner.open_input_file(path), self._calls)
+
+    def read(self, *size):
+        self._call()
+        return self._inner.read(*size)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 4, 5])
+def test_a_bucket_that_does_not_answer_once_is_no_damage(options, calls, monkeypatch):
+    """What `repair` takes for damaged it removes. A file is opened, and its footer and all of it are read."""
+    store = lf.open_store(f"s3://lakes/failing-{calls}", storage_options=options)
+    with lf.sandbox(updates=100) as net:
+        store.sync(net)
+    failing = Failing(store._lake.table("updates").refresh().files.filesystem, [calls])
+    with monkeypatch.context() as patch:
+        patch.setattr("ledgerframes.store.delta.stored_files.Files.filesystem", failing)
+        with pytest.raises(lf.errors.StoreError, match="connection reset by peer"):
+            store.repair()
+    assert len(store.load("updates")) == 100
+    assert store.check(full=True)
+
+
 @pytest.mark.long
 def test_a_bucket_is_synced_read_asked_and_checked(options, tmp_path):
     store = lf.open_store("s3://lakes/one", storage_options=options)

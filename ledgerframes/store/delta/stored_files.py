@@ -142,7 +142,7 @@ class Files:
             full: read all its pages; otherwise only existence, size and footer are checked.
 
         Raises:
-            StoreError: this user may not read it.
+            StoreError: this user may not read it, or the object storage does not answer.
         """
         try:
             info = self.filesystem.get_file_info(file.path)
@@ -155,31 +155,17 @@ class Files:
             with self.filesystem.open_input_file(file.path) as opened:
                 if not has_own_footer(file.path, _tail(opened, info.size)):
                     return "its footer was changed"
-        except PermissionError as error:  # the file may be sound, and repair() must not remove it
-            raise StoreError(
-                f"{self.table}: the file {file.path} cannot be read: {error}; check its owner and permissions"
-            ) from error
+                if full:
+                    opened.seek(0)
+                    # Of a bucket all bytes at first: what cannot be read of them is damage, not the network.
+                    return _unreadable(opened if self.local else pa.BufferReader(opened.read()))
         except OSError as error:
+            # Where it says nothing of the file itself, that may be sound, and repair() must not remove it.
+            owned = isinstance(error, PermissionError)
+            if owned or not (self.local or isinstance(error, FileNotFoundError)):
+                advice = "check its owner and permissions" if owned else "check the network, then try again"
+                raise StoreError(f"{self.table}: the file {file.path} cannot be read: {error}; {advice}") from error
             return f"it cannot be read ({error})"
-        return self._unreadable(file) if full else ""
-
-    def _unreadable(self, file: StoredFile) -> str:
-        """Describe why a file cannot be read to its end, checking all pages; empty if it can."""
-        import pyarrow.parquet as pq
-
-        try:
-            with self.filesystem.open_input_file(file.path) as opened:
-                reader = pq.ParquetFile(opened, page_checksum_verification=True)
-                # In small batches, so that a large file is not held in memory; text is validated because Arrow reads it
-                # unchecked.
-                for batch in reader.iter_batches(batch_size=8_192):
-                    batch.validate(full=True)
-        except (OSError, pa.ArrowException, ValueError) as error:
-            return f"it cannot be read ({' '.join(str(error).split())[:200]})"
-        except BaseException as error:
-            if not is_panic(error):
-                raise
-            return "it cannot be read"
         return ""
 
     def damages(self, *, full: bool) -> Iterator[Damage]:
@@ -207,6 +193,24 @@ def _span(interval: Interval) -> str:
         f"record times {format_timestamp(interval.lo)} to {format_timestamp(interval.hi)} of migration"
         f" {interval.migration_id}"
     )
+
+
+def _unreadable(opened: pa.NativeFile) -> str:
+    """Describe why a file cannot be read to its end, checking all pages; empty if it can."""
+    import pyarrow.parquet as pq
+
+    try:
+        reader = pq.ParquetFile(opened, page_checksum_verification=True)
+        # In small batches, so that a large file is not held in memory. Arrow reads text unchecked, so it is validated.
+        for batch in reader.iter_batches(batch_size=8_192):
+            batch.validate(full=True)
+    except (OSError, pa.ArrowException, ValueError) as error:
+        return f"it cannot be read ({' '.join(str(error).split())[:200]})"
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        return "it cannot be read"
+    return ""
 
 
 def _tail(opened: pa.NativeFile, size: int) -> bytes:
