@@ -100,10 +100,12 @@ class CrossCheck(Result):
     def lines(self) -> list[str]:
         """The result as lines of text."""
         verdict = "agree in all" if self.differing == 0 else f"differ in {self.differing:,} of"
-        compared = f"{verdict} {self.compared + self.differing:,} updates"
+        compared = f"{verdict} {self.compared + self.differing:,} updates compared"
         if not self.compared and not self.differing:
             compared = "have no update in common to compare"
-        lines = [f"{self.a} and {self.b} {compared}, {self.range}"]
+        lines = [f"{self.a} and {self.b} {compared}: {self.range}"]
+        if self.up_to is not None:
+            lines += [f"the last update compared is from {self.up_to[1]} of migration {self.up_to[0]}"]
         lines += [
             f"{difference.record_time} migration {difference.migration_id} update {difference.update_id[:20]}…"
             f" {difference.what}"

@@ -15,6 +15,7 @@ from ledgerframes.decoding.personal import without_members
 from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, served_updates
 from ledgerframes.loaders.extent import WHOLE, beginning_of, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
+from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import Interval, intersection, merged, missing, wanted_in, window_of
@@ -109,7 +110,7 @@ def verify(
             )
         )  # fmt: skip
     return CrossCheck(
-        names[0], names[1], f"{part}, {'all of it' if sample is None else f'{samples} samples'}",
+        names[0], names[1], str(part) if samples is None else f"{plural(samples, 'sample')} from {part}",
         sum(check.compared for check in checks), sum(check.differing for check in checks),
         tuple(difference for check in checks for difference in check.differences),
         max((check.up_to for check in checks if check.up_to is not None), default=None),
