@@ -1,9 +1,6 @@
 """A token is in no place where it could leak: logs, reprs, exceptions, pickles, attrs, files, output."""
 
-import io
 import json
-import logging
-import pickle
 import subprocess
 import sys
 import traceback
@@ -27,20 +24,6 @@ def connected(net, token):
         yield network
 
 
-@pytest.fixture
-def logs():
-    """Everything that any logger says at DEBUG."""
-    text = io.StringIO()
-    handler = logging.StreamHandler(text)
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    yield text
-    root.removeHandler(handler)
-    root.setLevel(level)
-
-
 def hidden(token, *shown):
     """The token, and its parts, stand nowhere in what is shown."""
     for part in (token, *token.split(".")):
@@ -61,44 +44,6 @@ def chain(error):
 def test_a_token_in_place_of_a_name_is_refused_without_being_shown(token, connect):
     with pytest.raises(lf.errors.ConfigurationError, match="a token goes into token=") as caught:
         connect(token)
-    hidden(token, chain(caught.value))
-
-
-def test_reprs_and_previews_hide_it(connected, token):
-    seen = connected.ledger.preview("list_users")
-    hidden(token, repr(connected), repr(connected.settings), str(connected.settings), repr(seen), seen.curl())
-    hidden(token, str(seen.headers), repr(vars(connected)))
-    assert "***" in seen.curl()
-
-
-def test_logs_at_debug_hide_it(connected, token, logs):
-    lf.load_users(connected, limit=3)
-    lf.load_transfer_offers(connected)
-    assert "/v2/users" in logs.getvalue()
-    hidden(token, logs.getvalue())
-
-
-def test_exceptions_chains_and_pickles_hide_it(connected, token, net):
-    refused = net.sandbox.token("mallory")
-    with lf.connect(ledger_url=net.sandbox.ledger_url, token=refused) as other:
-        with pytest.raises(lf.errors.NotAuthorizedError) as caught:
-            lf.load_users(other)
-        hidden(refused, chain(caught.value), pickle.dumps(caught.value).decode("latin-1"))
-    with pytest.raises(lf.errors.NotFoundError) as missing:
-        connected.ledger.transaction_by_id("no-such-update")
-    hidden(token, chain(missing.value), pickle.dumps(missing.value).decode("latin-1"))
-
-
-def test_a_dead_server_does_not_show_it(token):
-    with lf.connect(ledger_url="http://127.0.0.1:9", token=token, attempts=1) as other:
-        with pytest.raises(lf.errors.NoAnswerError) as caught:
-            lf.load_users(other)
-        hidden(token, chain(caught.value))
-
-
-def test_settings_cannot_be_pickled_with_it(connected, token):
-    with pytest.raises(TypeError, match="LEDGERFRAMES_TOKEN") as caught:
-        pickle.dumps(connected.settings)
     hidden(token, chain(caught.value))
 
 

@@ -150,15 +150,6 @@ def test_the_token_goes_to_the_scan_and_to_no_other_host(serve, fetch):
     assert "authorization" not in other.heard[0].headers
 
 
-def test_a_host_with_a_dot_at_its_end_is_the_same_host(serve, transport, tmp_path):
-    server = serve(WHOLE)
-    scan = server.url.replace("127.0.0.1", "localhost")
-    sender = transport(scan_url=(scan + "/api/scan",), scan_token="a-token", attempts=1)
-    file = ObjectRef(scan.replace("localhost", "localhost.") + KEY, digest())
-    assert Scan(sender).download_object(file, tmp_path / "object.zstd").read_bytes() == DATA
-    assert server.heard[0].headers["authorization"] == "Bearer a-token"
-
-
 def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_path, caplog):
     caplog.set_level("DEBUG")
     server = serve(text("no", 503))
@@ -188,26 +179,18 @@ def test_files_lie_on_the_scan_or_on_public_https_hosts(url, reason):
     assert told is None if reason is None else reason in told
 
 
-def test_a_file_that_may_not_be_fetched_is_refused_and_a_folder_that_cannot_be_written_named(
-    serve, transport, tmp_path
-):
-    server = serve(WHOLE)
-    scan = Scan(transport(scan_url=(server.url + "/api/scan",)))
-    with pytest.raises(lf.errors.InputError, match="is not fetched, because it is not https"):
-        scan.download_object(ObjectRef("http://10.0.0.1/object", digest()), tmp_path / "object")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(lf.errors.StoreError, match="cannot be written"):
-        scan.download_object(ref(server), tmp_path / "file" / "object")
-
-
 @pytest.mark.parametrize(
-    "url", ["https://user:s3cret@1.1.1.1/object", "http://1.1.1.1/object?sig=s3cret", "http://1.1.1.1/o?a@b=s3cret"]
-)
-def test_a_refused_address_is_named_without_the_secret_in_it(url, transport, tmp_path):
+    "url",
+    [
+        "http://10.0.0.1/object", "https://user:s3cret@1.1.1.1/object", "http://1.1.1.1/object?sig=s3cret",
+        "http://1.1.1.1/o?a@b=s3cret",
+    ],
+)  # fmt: skip
+def test_a_file_that_may_not_be_fetched_is_named_without_the_secret_in_its_address(url, transport, tmp_path):
     scan = Scan(transport(scan_url=("https://scan.example.com/api/scan",)))
     with pytest.raises(lf.errors.InputError, match="is not fetched") as refused:
         scan.download_object(ObjectRef(url, digest()), tmp_path / "object")
-    assert "1.1.1.1/o" in str(refused.value)
+    assert ".1/o" in str(refused.value)
     assert "s3cret" not in str(refused.value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import msgspec
 import pytest
@@ -67,6 +68,9 @@ CHALLENGES = {
     "only a kind": ('Bearer error="insufficient_scope"', "insufficient_scope"),
     "without quotes": ("Bearer error=invalid_token", "invalid_token"),
     "with the token in it": (f'Bearer error_description="{TOKEN} expired"', r"\*\*\* expired"),
+    "nothing": ("", "^denied$"),
+    "too much": ("Bearer " + "a" * 50_000, "^denied$"),
+    "half a quote": ('Bearer error="', "^denied$"),
     "with an escape sequence": ('Bearer error_description="\x1b[2Jexpired"', r"\\u001b\[2Jexpired"),
 }
 
@@ -74,15 +78,8 @@ CHALLENGES = {
 @pytest.mark.parametrize(("header", "said"), CHALLENGES.values(), ids=CHALLENGES)
 def test_what_the_challenge_says_of_the_token_is_shown(header, said, serve, transport):
     server = serve(Reply(status=401, body=b"denied", headers=(("WWW-Authenticate", header),)))
-    with pytest.raises(NotAuthorizedError, match=said) as caught:
+    with pytest.raises(NotAuthorizedError) as caught:
         transport(scan_url=server.url, scan_token=TOKEN).send(READ.request(), read=bytes)
     assert TOKEN not in str(caught.value) + caught.value.detail
     assert "denied" in caught.value.detail
-
-
-@pytest.mark.parametrize("header", ["", "Bearer " + "a" * 50_000, 'Bearer error="'])
-def test_a_challenge_that_says_nothing_adds_nothing(header, serve, transport):
-    server = serve(Reply(status=401, body=b"denied", headers=(("WWW-Authenticate", header),)))
-    with pytest.raises(NotAuthorizedError) as caught:
-        transport(scan_url=server.url).send(READ.request(), read=bytes)
-    assert caught.value.detail == "denied"
+    assert re.search(said, caught.value.detail)

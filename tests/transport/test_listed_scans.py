@@ -85,13 +85,7 @@ def test_what_is_refused_is_left_out_and_logged(caplog):
     def refusal(url):
         return "it is not liked" if "bad" in url else None
 
-    listed = [
-        "https://bad.example",
-        "https://good.example",
-        "https://user:pass@host.example",
-        "file:///etc",
-        "https://a b",
-    ]
+    listed = ["https://bad.example", "https://good.example", "https://u:p4ss@host.example", "file:///", "https://a b"]
     with naming(listed) as (url, _), network(url, refusal=refusal) as net:
         assert net.scan.servers == (f"{url}/api/scan", "https://good.example/api/scan")
     assert "https://bad.example/api/scan is not used for failover: it is not liked" in caplog.text
@@ -109,20 +103,10 @@ def test_a_list_without_any_scan_to_ask_is_a_warning_unless_it_has_the_given_one
         assert len(net.scan.servers) == 2
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [{"status": 404}, {"body": {"scans": 5}}, {"body": []}],
-    ids=str,
-)
+@pytest.mark.parametrize("broken", [{"status": 404}, {"body": {"scans": 5}}, {"body": []}], ids=str)
 def test_a_list_that_cannot_be_had_is_a_warning_and_the_given_scans_are_asked(broken):
     with naming([], **broken) as (url, _), network(url) as net, pytest.warns(FailoverWarning, match="/v0/scans: "):
         assert net.scan.servers == (f"{url}/api/scan",)
-
-
-def test_a_scan_that_is_down_is_a_warning_and_then_an_error():
-    warned = pytest.warns(FailoverWarning, match="Only those of scan_url= are asked")
-    with network("http://127.0.0.1:9") as net, warned, pytest.raises(lf.errors.NoAnswerError):
-        net.scan.updates()
 
 
 def test_another_value_is_refused_and_a_registry_without_a_scan():
@@ -131,18 +115,6 @@ def test_another_value_is_refused_and_a_registry_without_a_scan():
             lf.connect(scan_url="https://scan.example.com/api/scan", failover=wrong)
     with pytest.raises(lf.errors.ConfigurationError, match="needs a scan"):
         lf.connect(registry_url="https://registry.example.com", failover="network")
-
-
-def test_a_variable_and_a_profile_say_it_too(tmp_path):
-    from ledgerframes.config.profiles import resolve
-
-    (tmp_path / "config.toml").write_text(
-        '[profiles.main]\nscan_url = "https://scan.example.com/api/scan"\nfailover = "network"\n', encoding="utf-8"
-    )
-    assert resolve(profile="main", environ={}, config_dir=tmp_path).failover == "network"
-    variables = {"LEDGERFRAMES_SCAN_URL": "https://scan.example.com/api/scan", "LEDGERFRAMES_FAILOVER": "network"}
-    assert resolve(environ=variables).failover == "network"
-    assert resolve(environ=variables, failover="given").failover == "given"
 
 
 def leading_to(*addresses):
@@ -156,21 +128,17 @@ def unknown(_host):
     raise OSError(-2, "Name or service not known")
 
 
-def test_a_public_https_address_may_be_asked():
-    assert why_not_public("https://scan.example.com/api/scan", PUBLIC) is None
-    assert why_not_public("https://93.184.216.34/api/scan", unknown) is None
-
-
 @pytest.mark.parametrize(
     ("url", "lookup", "reason"),
     [
+        ("https://scan.example.com/api/scan", PUBLIC, None),
+        ("https://93.184.216.34/api/scan", unknown, None),
         ("http://scan.example.com", PUBLIC, "not https"),
         ("https://localhost", PUBLIC, "private network"),
         ("https://intranet", PUBLIC, "private network"),
         ("https://printer.local.", PUBLIC, "private network"),
         ("https://10.1.2.3", PUBLIC, "not public"),
         ("https://100.64.0.1", PUBLIC, "not public"),
-        ("https://224.0.0.1", PUBLIC, "not public"),
         ("https://[::1]", PUBLIC, "not public"),
         ("https://[::ffff:127.0.0.1]", PUBLIC, "127.0.0.1 is not public"),
         ("https://[64:ff9b::a00:1]", PUBLIC, "10.0.0.1 is not public"),
@@ -178,7 +146,6 @@ def test_a_public_https_address_may_be_asked():
         ("https://192.0.0.192", PUBLIC, "192.0.0.192 is not public"),
         ("https://[64:ff9b:1::7f00:1]", PUBLIC, "not public"),
         ("https://[fec0::1]", PUBLIC, "fec0::1 is not public"),
-        ("https://[::127.0.0.1]", PUBLIC, "not public"),
         ("https://[::ffff:0:127.0.0.1]", PUBLIC, "not public"),
         ("https://scan.example.com", leading_to("93.184.216.34", "127.0.0.1"), "127.0.0.1 is not public"),
         ("https://scan.example.com", leading_to("fe80::1%eth0"), "fe80::1 is not public"),
@@ -187,5 +154,6 @@ def test_a_public_https_address_may_be_asked():
         ("https://scan.example.com", unknown, "cannot be looked up (Name or service not known)"),
     ],
 )  # fmt: skip
-def test_other_addresses_may_not_and_the_reason_is_given(url, lookup, reason):
-    assert reason in (why_not_public(url, lookup) or "")
+def test_only_public_https_addresses_may_be_asked_and_the_reason_is_given(url, lookup, reason):
+    told = why_not_public(url, lookup)
+    assert told is None if reason is None else reason in told

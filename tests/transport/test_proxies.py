@@ -184,12 +184,6 @@ def test_a_socks_proxy_without_its_library_is_refused_with_what_to_install(schem
     assert f"{scheme}://***@127.0.0.1:1080 that HTTPS_PROXY names" in said
 
 
-@pytest.mark.skipif(find_spec("socks") is None, reason="SOCKS5 needs PySocks, which is not installed")
-def test_a_socks_proxy_that_is_away_is_named(transport, named):
-    named(unused_port(), scheme="socks5")
-    assert "no connection to the proxy socks5://***@127.0.0.1" in failed(transport, "https://scan.example", attempts=1)
-
-
 @pytest.mark.parametrize("address", ["ftp://proxy.example", "http://[::1", "http://", "http://proxy:no-port"])
 def test_what_is_no_proxy_is_named_by_its_variable_and_not_shown(address, transport, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", address.replace("://", f"://{USER}:{PASSWORD}@", 1))

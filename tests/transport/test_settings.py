@@ -30,11 +30,8 @@ def test_an_argument_wins_over_a_variable_over_a_profile_over_a_default(tmp_path
     made = resolve(environ=variables, config_dir=tmp_path, burst=7)
     assert (made.burst, made.rate, made.parallel, made.attempts) == (7, 5.0, 3, 8)
     assert made.scan_url == ("https://profile",)
-
-
-def test_a_named_profile_wins_over_the_variable(tmp_path):
-    write(tmp_path, "[profiles.a]\nrate=1\n[profiles.b]\nrate=2\n")
-    assert resolve(profile="b", environ={"LEDGERFRAMES_PROFILE": "a"}, config_dir=tmp_path).rate == 2
+    (tmp_path / "config.toml").write_text("[profiles.main]\n[profiles.other]\nrate=1\n")
+    assert resolve(profile="other", environ=variables | {"LEDGERFRAMES_RATE": ""}, config_dir=tmp_path).rate == 1
 
 
 def test_variables_hold_lists_numbers_and_tokens():
@@ -48,12 +45,8 @@ def test_variables_hold_lists_numbers_and_tokens():
         }
     )
     assert made.scan_url == ("https://a/api/scan", "https://b/api/scan")
-    assert [token_of(made, i) for i in ("ledger", "validator", "scan", "registry")] == [
-        TOKEN,
-        TOKEN,
-        "other-token",
-        None,
-    ]
+    tokens = [token_of(made, interface) for interface in ("ledger", "validator", "scan", "registry")]
+    assert tokens == [TOKEN, TOKEN, "other-token", None]
     assert (made.max_answer_bytes, made.rate) == (1000, 8.0)
 
 
@@ -66,43 +59,18 @@ def test_the_shared_token_goes_to_ledger_and_validator_only_and_as_an_argument_w
         resolve(environ={}, token="")
 
 
-def test_the_environment_of_the_process_is_the_default(monkeypatch, tmp_path):
-    monkeypatch.setenv("LEDGERFRAMES_REGISTRY_URL", "https://registry")
-    assert resolve(config_dir=tmp_path).registry_url == ("https://registry",)
-
-
-@pytest.mark.parametrize(
-    ("line", "name"), [("token_env = 'MY'", "MY"), ("ledger_token_env = 'MY'", "MY")], ids=["shared", "named"]
-)
-def test_a_profile_takes_its_token_from_a_variable_at_each_use(line, name, tmp_path):
-    variables = {"MY": "one-token"}
+@pytest.mark.parametrize("line", ["token_env = 'MY'", "ledger_token_env = 'MY'", "token_file = 't'"])
+def test_a_profile_takes_its_token_from_a_variable_or_a_file_beside_it_at_each_use(line, tmp_path):
+    variables, file = {}, tmp_path / "t"
     made = resolve(profile="p", environ=variables, config_dir=write(tmp_path, f"[profiles.p]\n{line}\n"))
-    assert token_of(made) == "one-token"
-    variables[name] = "two-token"
-    assert token_of(made) == "two-token"
-    del variables[name]
-    with pytest.raises(ConfigurationError, match="variable MY, which is not set"):
+    for token in ("one-token", "two-token"):
+        variables["MY"] = token
+        file.write_text(f"{token}\n")
+        assert token_of(made) == token
+    del variables["MY"]
+    file.unlink()
+    with pytest.raises(ConfigurationError, match=r"variable MY, which is not set|token_file.*cannot be read"):
         token_of(made)
-
-
-def test_a_profile_takes_its_token_from_a_file_beside_it_at_each_use(tmp_path):
-    (tmp_path / "t").write_text("one-token\n")
-    made = resolve(profile="p", environ={}, config_dir=write(tmp_path, "[profiles.p]\ntoken_file = 't'\n"))
-    assert token_of(made) == "one-token"
-    (tmp_path / "t").write_text("two-token\n")
-    assert token_of(made) == "two-token"
-    (tmp_path / "t").unlink()
-    with pytest.raises(ConfigurationError, match=r"token_file.*cannot be read"):
-        token_of(made)
-
-
-def test_a_profile_takes_its_token_from_a_command(tmp_path):
-    (tmp_path / "make.py").write_text("print('one-token')")
-    command = [sys.executable, str(tmp_path / "make.py")]
-    made = resolve(profile="p", environ={}, config_dir=write(tmp_path, f"[profiles.p]\ntoken_command = {command}\n"))
-    assert token_of(made) == "one-token"
-    (tmp_path / "make.py").unlink()
-    assert token_of(made) == "one-token"
 
 
 @pytest.mark.parametrize(

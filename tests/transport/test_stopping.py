@@ -116,14 +116,6 @@ def test_a_connection_that_does_not_come_about_ends(scheme):
             one.close()
 
 
-def test_nothing_is_sent_for_what_is_stopped_already(serve, transport):
-    server, stop = serve(), Stop()
-    stop.set()
-    with pytest.raises(StoppedError):
-        transport(scan_url=server.url).stoppable(stop).send(READ.request(), read=bytes)
-    assert server.heard == []
-
-
 def test_a_command_that_was_answered_is_answered_even_if_it_was_to_end(serve, transport):
     stop = Stop()
 

@@ -96,20 +96,6 @@ def test_a_ledger_error_is_taken_apart_and_survives_a_pickle(serve, transport):
     assert (str(again), vars(again)) == (str(error), vars(error))
 
 
-@pytest.mark.parametrize("value", [None, 1.5, {"a": None}], ids=repr)
-def test_odd_members_of_an_error_body_do_no_harm(value, serve, transport):
-    whole = {"code": "X", "cause": "y", "context": {}, "errorCategory": 8}
-    for name in ("code", "cause", "correlationId", "traceId", "context", "errorCategory", "retryInfo"):
-        assert fail(serve, transport, answer({**whole, name: value}, 400)).status == 400
-
-
-@pytest.mark.parametrize("status", [206, 418, 999])
-def test_any_other_status_is_an_error_with_advice(status, serve, transport):
-    error = fail(serve, transport, Reply(status, b""))
-    assert error.status == status
-    assert "What to do:" in str(error)
-
-
 @pytest.mark.parametrize("name", ["scan-error-unknown-route", "scan-error-not-found", "ledger-error-400-json"])
 def test_captured_errors_are_understood(name, serve, transport):
     path = CAPTURES / f"{name}.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import random
 import time
 from email.utils import formatdate
 
@@ -14,7 +13,6 @@ from hostile_server import HostileServer, Reply, answer, text, unused_port, zipp
 from ledgerframes.errors import (
     ConflictError,
     DecodeError,
-    InputError,
     NoAnswerError,
     NotAuthorizedError,
     NotFoundError,
@@ -172,37 +170,21 @@ def test_a_server_that_was_never_there_does_not_keep_the_other_one_from_being_wa
     assert sender.send(READ.request(), read=msgspec.json.decode).value == {"a": 1}
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [Reply(body=b"x" * 400, drip=0.02), Reply(body=b"x" * 400, drip=0.02, drip_head=True)],
-    ids=["body", "head"],
-)
-def test_a_slow_drip_ends_with_the_deadline(reply, serve, transport):
+SLOW = {
+    "dripped body": (Reply(body=b"x" * 400, drip=0.02), {"deadline": 0.2}, "no whole answer within 0.2 s"),
+    "dripped head": (Reply(drip=0.02, drip_head=True), {"deadline": 0.2}, "no whole answer within 0.2 s"),
+    "silence, deadline": (Reply(body=b"xx", drip=9.0), {"deadline": 0.1}, "no whole answer within"),
+    "silence, read timeout": (Reply(body=b"xx", drip=9.0), {"read_timeout": 0.1}, "stopped sending"),
+}
+
+
+@pytest.mark.parametrize(("reply", "limits", "said"), SLOW.values(), ids=SLOW)
+def test_a_slow_answer_ends_with_the_limit_that_comes_first(reply, limits, said, serve, transport):
     server = serve(reply)
-    sender = transport(scan_url=server.url, deadline=0.2, attempts=2)
-    with pytest.raises(NoAnswerError, match=r"no whole answer within 0\.2 s"):
-        sender.send(READ.request(), read=bytes)
-    assert len(server.heard) == 2
-
-
-@pytest.mark.parametrize(
-    ("limits", "said"),
-    [({"read_timeout": 0.1}, "stopped sending"), ({"deadline": 0.1, "read_timeout": 2.0}, "no whole answer within")],
-    ids=["read timeout", "deadline"],
-)
-def test_silence_ends_with_the_limit_that_comes_first(limits, said, serve, transport):
-    server = serve(Reply(body=b"xx", drip=9.0))
     began = time.monotonic()
     with pytest.raises(NoAnswerError, match=said):
-        transport(scan_url=server.url, attempts=1, **limits).send(READ.request(), read=bytes)
-    assert time.monotonic() - began < 1.5
-
-
-@pytest.mark.parametrize("missing", [1, 100])
-def test_compressed_bytes_that_stop_short_are_no_answer_to_any_reader(missing, serve, transport):
-    whole = zipped(random.Random(1).randbytes(5000))
-    server = serve(Reply(body=whole.body[:-missing], headers=whole.headers), whole)
-    assert len(transport(scan_url=server.url).send(READ.request(), read=bytes).value) == 5000
+        transport(scan_url=server.url, attempts=2, **limits).send(READ.request(), read=bytes)
+    assert time.monotonic() - began < 3
     assert len(server.heard) == 2
 
 
@@ -287,12 +269,3 @@ def test_revise_hears_of_faults_without_a_status_too(fault, serve, transport):
         PAGES.request(), read=msgspec.json.decode, revise=lambda request, error: errors.append(error) or request
     )
     assert [type(error) for error in errors] == [NoAnswerError]
-
-
-def test_nothing_is_sent_after_close(serve, transport):
-    server = serve()
-    sender = transport(scan_url=server.url)
-    sender.transport.close()
-    with pytest.raises(InputError, match="closed"):
-        sender.send(READ.request(), read=bytes)
-    assert server.heard == []
