@@ -85,7 +85,7 @@ def test_what_is_not_a_duration_is_refused(value):
 def test_settle_last_and_every_take_each_form(store, net):
     now = lf.load_updates(net, start="begin", progress=False).record_time.max() + pd.Timedelta("2min")
     for settle in (60, "60s", "1 min", timedelta(seconds=60), pd.Timedelta("60s")):
-        store.sync(net, settle=settle, now=now, progress=False)
+        store.sync(net, settle=settle, now=now, progress=np.False_)
     assert len(store.load("updates", start="begin", allow_partial=True)) > 0
     stop = threading.Event()
     assert next(store.follow(net, every=1, stop=stop, settle=0, last="1 day", progress=False)).complete
