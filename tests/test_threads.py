@@ -6,78 +6,37 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import closing, suppress
 from functools import partial
 from traceback import walk_tb
+from unittest.mock import Mock
 
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.stopping import Signalled, forget_signals, held_back, leave
-from ledgerframes.store.sync.scheduling import ThreadScheduler
-from ledgerframes.threads import ahead, ended, result, spawn, to_the_end, together
+from ledgerframes.threads import ahead, result, spawn, to_the_end, together
 
 
-def test_what_a_call_returns_or_raises_comes_where_it_is_waited_for():
-    go = threading.Event()
-    running = spawn(lambda: go.wait() and 7, "call")
-    assert not ended(running, 0.01)
-    go.set()
-    assert [result(running), result(running), ended(running)] == [7, 7, True]
-    with pytest.raises(ValueError, match="invalid literal"):
-        result(spawn(partial(int, "x"), "call"))
-
-
-def test_calls_run_together_and_results_keep_their_order():
-    meeting = threading.Barrier(3)
-    calls = [lambda number=number: meeting.wait(20) >= 0 and number for number in range(3)]
-    assert together(calls, "call") == [0, 1, 2]
-    assert together([], "call") == []
-
-
-def test_so_many_calls_run_at_a_time():
+def test_so_many_calls_run_at_a_time_and_none_after_one_that_fails():
     running, most = [], []
 
-    def call():
+    def call(number):
         running.append(1)
         most.append(len(running))
         time.sleep(0.001)
         running.pop()
+        return 12 // number
 
-    together([call] * 12, "call", at_once=2)
+    assert together([partial(call, number) for number in range(1, 13)], "call", at_once=2)[:3] == [12, 6, 4]
     assert max(most) <= 2
-    assert len(most) == 12
+    most.clear()
+    with pytest.raises(ZeroDivisionError):
+        together([partial(call, number) for number in (0, 1, 2, 3)], "call", at_once=1)
+    assert most == [1]
 
 
-def test_after_a_call_that_fails_no_other_is_begun():
-    done = []
-
-    def fail():
-        raise IndexError("first")
-
-    with pytest.raises(IndexError, match="first"):
-        together([fail, *[lambda: done.append(1)] * 8], "call", at_once=1)
-    assert done == []
-
-
-def test_workers_end_where_nobody_takes_their_results():
-    scheduler, closed = ThreadScheduler(), []
-
-    def worker():
-        try:
-            while True:
-                yield 1
-        finally:
-            closed.append(1)
-
-    with closing(scheduler.run([worker() for _ in range(5)], ending=lambda: None)) as results:
-        next(results)
-    assert closed == [1] * 5
-
-
-def test_a_program_ends_whatever_it_leaves_open():
-    program = """
+LEFT_OPEN = """
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 
 def worker():
@@ -89,8 +48,30 @@ next(results)
 kept = [results]
 kept.append(kept)  # so that it is closed once the program ends, where threads run no more
 """
+SIGNAL_AT_START = """
+import threading, time
+from ledgerframes.threads import spawn
+
+start = threading.Thread.start
+def start_and_raise(thread):
+    start(thread)
+    raise KeyboardInterrupt
+threading.Thread.start = start_and_raise
+try:
+    spawn(lambda: (time.sleep(0.3), print("ended", flush=True)), "call")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [(LEFT_OPEN, ""), (SIGNAL_AT_START, "interrupted\nended\n")],
+    ids=["left open", "a signal came while a thread started"],
+)
+def test_a_program_ends_once_its_calls_have(program, said):
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
 
 
 @pytest.fixture
@@ -155,63 +136,6 @@ def test_handlers_of_the_user_stay_and_other_threads_have_none(handler):
     assert told == []
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="Windows sends no signal to a thread")
-def test_a_signal_that_another_thread_receives_ends_a_wait(handler):
-    go = threading.Event()
-
-    def receive():
-        time.sleep(0.05)
-        # A system may hand a process's signal to any thread; this one surely does not wake the thread that waits.
-        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        go.wait(20)
-
-    handler(signal.default_int_handler)
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), held_back(go.set):
-        result(spawn(receive, "receive"))
-    assert time.monotonic() - began < 5
-
-
-class Interrupted(Future):
-    """A call that never ends; while it is awaited, a handler runs as for a signal."""
-
-    def __init__(self, handler):
-        super().__init__()
-        self.handler = handler
-
-    def exception(self, timeout):
-        try:
-            super().exception(timeout / 1000)
-        except TimeoutError:
-            self.handler()
-
-
-def own_runtime_error():
-    try:
-        int("own")
-    except ValueError as error:
-        raise RuntimeError("own") from error
-
-
-def interrupt():
-    raise KeyboardInterrupt("own") from ValueError("why")
-
-
-def within_a_lock(handler):
-    condition = threading.Condition()
-    with condition:
-        condition.release()
-        handler()
-
-
-@pytest.mark.parametrize("error", [own_runtime_error, interrupt])
-@pytest.mark.parametrize("where", [lambda handler: handler(), within_a_lock], ids=["between locks", "within a lock"])
-def test_what_a_handler_raises_while_a_call_is_awaited_comes_out_with_its_cause(error, where):
-    with pytest.raises((RuntimeError, KeyboardInterrupt), match="own") as raised:
-        ended(Interrupted(partial(where, error)))
-    assert isinstance(raised.value.__cause__, ValueError)
-
-
 def test_a_call_is_waited_for_though_a_signal_comes_while_its_thread_starts(monkeypatch):
     start, steps = threading.Thread.start, []
 
@@ -229,35 +153,13 @@ def test_a_call_is_waited_for_though_a_signal_comes_while_its_thread_starts(monk
     assert steps == ["ended"]
 
 
-def test_the_end_of_a_program_waits_for_a_call_though_a_signal_came_while_its_thread_started():
-    program = """
-import threading, time
-from ledgerframes.threads import spawn
-
-start = threading.Thread.start
-def start_and_raise(thread):
-    start(thread)
-    raise KeyboardInterrupt
-threading.Thread.start = start_and_raise
-try:
-    spawn(lambda: (time.sleep(0.3), print("ended", flush=True)), "call")
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["interrupted", "ended"]
-
-
 def test_a_thread_that_cannot_start_says_so_and_nobody_waits_for_it(monkeypatch):
-    def refuse(_thread):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
     with pytest.raises(RuntimeError, match="can't start new thread"):
         to_the_end(list, "library")
 
 
-def test_an_item_is_made_while_the_one_before_is_worked_on_and_no_more():
+def test_an_item_is_made_while_the_one_before_is_worked_on_and_an_error_comes_behind_them():
     made, stopped, second = [], [], threading.Event()
 
     def items():
@@ -266,23 +168,16 @@ def test_an_item_is_made_while_the_one_before_is_worked_on_and_no_more():
             if number == 1:
                 second.set()
             yield number
+        raise LookupError("tenth")
 
     with closing(ahead(items(), "call", partial(stopped.append, 1))) as read:
         assert next(read) == 0
         assert second.wait(20)
         assert made == [0, 1]
     assert stopped
-    assert list(ahead(items(), "call", list)) == list(range(9))
-
-
-def test_an_error_comes_behind_the_items_before_it():
-    def items():
-        yield 1
-        raise LookupError("second")
-
     read = ahead(items(), "call", list)
-    assert next(read) == 1
-    with pytest.raises(LookupError, match="second"):
+    assert [next(read) for _ in range(9)] == list(range(9))
+    with pytest.raises(LookupError, match="tenth"):
         next(read)
 
 
@@ -329,10 +224,3 @@ def test_a_time_limit_of_the_caller_is_not_taken_for_a_servers(alarm, load):
         except TimeoutError:  # whoever tries again while it is handled hears of the server
             with pytest.raises(lf.errors.NoAnswerError):
                 load(lf.connect(scan_url=url, read_timeout=0.2, attempts=1))
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no SIGALRM")
-def test_a_time_limit_of_the_caller_ends_a_wait_for_a_thread(alarm):
-    alarm(0.3)
-    with pytest.raises(TimeoutError, match="the caller's"):
-        result(spawn(lambda: time.sleep(3), "call"))
