@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
+import msgspec
+
+from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import OFFSET, Contract
 from ledgerframes.sandbox.world.parties import ADMIN, OPERATOR, Right, User, fingerprint
 from ledgerframes.sandbox.world.templates import LICENSE, NAME_RULES
 from ledgerframes.sandbox.world.world import Update, World
 from tests.hostile import values
-from tests.hostile.economy import HostileEconomy
 from tests.hostile.instruments import invent_instruments
 from tests.hostile.json_variants import SPELLINGS
 from tests.hostile.trees import created_event, tree
@@ -57,7 +60,7 @@ class _HostileGenerator:
         self.now = timestamps.FIRST
         self.tied = 0
         self.written = 0
-        self.economy = HostileEconomy(seed, updates // _ECONOMY, self.world)
+        self.economy = _usual_economy(seed, updates // _ECONOMY)
         self._contracts()
 
     def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
@@ -94,9 +97,12 @@ class _HostileGenerator:
         self.written += 1
         signed = None
         if self._takes_economy(shape):
-            item = self.economy.next_item(
-                (self.migration_id, self.now), synchronizer_id, timestamps.exact(self.now)
-            ) | values.unknown(rng)
+            item = next(self.economy) | {
+                "migration_id": self.migration_id,
+                "record_time": timestamps.exact(self.now),
+                "synchronizer_id": synchronizer_id,
+                **values.unknown(rng),
+            }
             update_id, signed = item["update_id"], item.get("external_transaction_hash")
         elif not shape and rng.random() < 0.25:
             item = self._reassignment(update_id, synchronizer_id)
@@ -139,52 +145,46 @@ class _HostileGenerator:
             "reassignment_counter": values.integer(rng),
             **values.unknown(rng),
         }
-        leg = (
-            {"created_event": created_event(rng, values.text(rng))} if assigning else {"contract_id": values.text(rng)}
-        )
-        return {
-            "update_id": update_id,
-            "offset": OFFSET,
-            "record_time": timestamps.exact(self.now),
-            "event": {**event, **leg},
-            **values.unknown(rng),
-        }
+        contract_id = values.text(rng)
+        event |= {"created_event": created_event(rng, contract_id)} if assigning else {"contract_id": contract_id}
+        at = {"offset": OFFSET, "record_time": timestamps.exact(self.now)}
+        return {"update_id": update_id, **at, "event": event, **values.unknown(rng)}
 
     def _spell(self, item: dict[str, Any]) -> bytes:
         members = list(item.items())
         if self.rng.random() < 0.3:
             # The order of members in a JSON object means nothing, so a decoder must not rely on it.
             self.rng.shuffle(members)
-        return self.rng.choice(SPELLINGS).write(dict(members))
+        return self.rng.choice(SPELLINGS).write(dict(members)).encode()
 
     def _contracts(self) -> None:
         """A few contracts for the calls that are no history."""
         rng = self.rng
         for position in range(6):
             template = LICENSE if position else NAME_RULES
-            payload: dict[str, Any] = {
-                "dso": "",
-                "validator": values.text(rng),
-                "config": {"a/b": None, "": []},
-                "faucetState": None,
-            }
-            contract = Contract(
-                contract_id=f"{position}{values.text(rng)}",
-                template=template,
-                template_id=f"{'0f' * 32}:{template.entity}",
-                payload=payload,
-                created_at=values.time(rng),
-                signatories=(),
-                observers=(),
-                owner="",
-                row=position,
-                synchronizer_id=SYNCHRONIZERS[0],
-            )
+            odd = {"dso": "", "validator": values.text(rng), "config": {"a/b": None, "": []}, "faucetState": None}
+            event: dict[str, Any] = {
+                "contract_id": f"{position}{values.text(rng)}", "template_id": f"{'0f' * 32}:{template.entity}",
+                "payload": odd, "created_at": values.time(rng), "signatories": (), "observers": (),
+            }  # fmt: skip
+            contract = Contract(**event, template=template, owner="", row=position, synchronizer_id=SYNCHRONIZERS[0])
             self.world.contracts.create(contract)
             if position:
                 self.world.license_rows.append((2**63 - 8 + position, contract.contract_id))
             else:
                 self.world.rules[NAME_RULES.entity] = contract
+
+
+def _usual_economy(seed: int, updates: int) -> Iterator[dict[str, Any]]:
+    """The transactions of a plausible ledger, one after the other, without end."""
+    world, taken = generate(seed, updates, synchronizers=1, migrations=1), 0
+    while True:
+        if taken == len(world.updates):
+            world.advance(20)
+        item: dict[str, Any] = msgspec.json.decode(world.updates[taken].rendered)
+        taken += 1
+        if "events_by_id" in item:
+            yield item
 
 
 def invent_hostile_accounts() -> dict[str, User]:

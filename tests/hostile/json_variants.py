@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final
 
-Quote = Callable[[str], str]
-
 
 # A float would lose the spelling, such as `1e400` or `-0`, which is what the decoder is tried with.
 @dataclass(frozen=True, slots=True)
@@ -29,41 +27,23 @@ class Spelling:
         inside: what stands after an opening bracket and before a closing one.
     """
 
-    quote: Quote
+    quote: Callable[[str], str]
     comma: str = ","
     colon: str = ":"
     inside: str = ""
 
-    def write(self, value: Any) -> bytes:
+    def write(self, value: Any) -> str:
         """Write a value of dicts, lists, texts, integers, booleans, None and `Number`."""
-        parts: list[str] = []
-        self._write(value, parts.append)
-        return "".join(parts).encode()
-
-    def _write(self, value: Any, put: Callable[[str], None]) -> None:
         if isinstance(value, dict):
-            put("{" + self.inside)
-            for position, (name, member) in enumerate(value.items()):
-                put(f"{self.comma if position else ''}{self.quote(name)}{self.colon}")
-                self._write(member, put)
-            put(self.inside + "}")
-        elif isinstance(value, list):
-            put("[" + self.inside)
-            for position, element in enumerate(value):
-                put(self.comma if position else "")
-                self._write(element, put)
-            put(self.inside + "]")
-        else:
-            put(self._scalar(value))
-
-    def _scalar(self, value: Any) -> str:
+            members = [f"{self.quote(name)}{self.colon}{self.write(member)}" for name, member in value.items()]
+            return f"{{{self.inside}{self.comma.join(members)}{self.inside}}}"
+        if isinstance(value, list):
+            return f"[{self.inside}{self.comma.join([self.write(element) for element in value])}{self.inside}]"
         if isinstance(value, str):
             return self.quote(value)
         if isinstance(value, Number):
             return value.text
-        if value is None:
-            return "null"
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        return "null" if value is None else str(value).lower()
 
 
 def _escape_everything(text: str) -> str:

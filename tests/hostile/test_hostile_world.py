@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from ledgerframes.sandbox.world import timestamps
+from tests.economics.books import steps
 from tests.hostile.generate import MIGRATIONS, generate_hostile
 
 #: Numbers, amounts, escapes, spaces and names as a server may spell them.
@@ -27,16 +28,6 @@ def items(world):
     return list(world.items())
 
 
-def depth_of(item):
-    events, deepest = item["events_by_id"], 0
-    waiting = [(one, 1) for one in item["root_event_ids"]]
-    while waiting:
-        event_id, depth = waiting.pop()
-        deepest = max(deepest, depth)
-        waiting.extend((child, depth + 1) for child in events[event_id].get("child_event_ids", []))
-    return deepest
-
-
 @pytest.mark.parametrize("updates", [0, 1, 60])
 def test_a_world_has_as_many_updates_as_asked_for_and_is_that_of_its_seed(updates):
     first, again = (generate_hostile(2, updates) for _ in range(2))
@@ -51,10 +42,9 @@ def test_a_world_has_as_many_updates_as_asked_for_and_is_that_of_its_seed(update
 
 def test_the_order_is_legal_and_reaches_every_extreme(world, items):
     keys = [update[:3] for update in world.updates]
-    places = [(update.migration_id, update.record_time, update.synchronizer_id) for update in world.updates]
 
     assert keys == sorted(set(keys))
-    assert len(set(places)) == len(places)
+    assert len({(one.migration_id, one.record_time, one.synchronizer_id) for one in world.updates}) == len(keys)
     assert {update.migration_id for update in world.updates} == set(MIGRATIONS)
     assert {timestamps.FIRST, timestamps.LAST} <= {update.record_time for update in world.updates}
     assert max(Counter(update[:2] for update in world.updates).values()) >= 3
@@ -63,37 +53,32 @@ def test_the_order_is_legal_and_reaches_every_extreme(world, items):
         assert item.get("event", item)["migration_id"] == update.migration_id
 
 
-def test_references_between_events_form_trees_that_are_deep_and_wide_and_empty(items):
-    trees = [item for item in items if "events_by_id" in item]
-    unreached = 0
+def test_events_form_trees_that_are_deep_and_wide_and_empty_and_take_every_form(items):
+    trees, unreached, deepest = [item for item in items if "events_by_id" in item], 0, 0
     for item in trees:
         events = item["events_by_id"]
         named = [*item["root_event_ids"]]
         named += [child for event in events.values() for child in event.get("child_event_ids", [])]
         assert set(named) <= set(events)
         assert len(set(named)) == len(named)
-        assert all(event["event_id"] == key for key, event in events.items())
-        assert list(events) == sorted(events)
+        assert [event["event_id"] for event in events.values()] == list(events) == sorted(events)
         unreached += len(named) < len(events)
+        deepest = max([deepest, *(len(above) for _, above, _ in steps(item))])
+    events = [event for item in trees for event in item["events_by_id"].values()]
+    exercised = [event for event in events if event["event_type"] == "exercised_event"]
+    texts = [event["created_at"] for event in events if event["event_type"] == "created_event"]
 
-    assert max(map(depth_of, trees)) == 300
+    assert deepest == 299
     assert max(len(item["events_by_id"]) for item in trees) == 2_000
     assert any(not item["events_by_id"] for item in trees)
     assert unreached > 20
-
-
-def test_kinds_results_and_times_take_every_form(items):
-    events = [event for item in items for event in item.get("events_by_id", {}).values()]
-    exercised = [event for event in events if event["event_type"] == "exercised_event"]
-    texts = [event["created_at"] for event in events if event["event_type"] == "created_event"]
-    moves = [item["event"] for item in items if "event" in item]
-    kinds = {"created_event", "exercised_event", "archived_event", "rollback_event"}
-
-    assert {event["event_type"] for event in events} == kinds
+    kinds = {event["event_type"] for event in events}
+    assert kinds == {"created_event", "exercised_event", "archived_event", "rollback_event"}
     assert {type(one["exercise_result"]) for one in exercised} == {str, int, Decimal, bool, type(None), list, dict}
     assert {type(event.get("interface_id", ...)) for event in exercised} == {str, type(None), type(...)}
     assert {len(text.partition(".")[2].rstrip("Z")) for text in texts} == set(range(10))
-    assert {2**63 - 1, -(2**63)} <= {move["reassignment_counter"] for move in moves}
+    counters = {item["event"]["reassignment_counter"] for item in items if "event" in item}
+    assert {2**63 - 1, -(2**63)} <= counters
 
 
 def test_the_bytes_carry_odd_spellings(world):

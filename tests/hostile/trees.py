@@ -20,14 +20,20 @@ _TEMPLATES: Final = (
 )
 
 
-def created_event(rng: Random, event_id: str) -> Event:
-    """A created event whose required members are there, whatever else is."""
+def _event(rng: Random, kind: str, event_id: str) -> Event:
     return {
-        "event_type": "created_event",
+        "event_type": kind,
         "event_id": event_id,
         "contract_id": values.text(rng),
         "template_id": rng.choice(_TEMPLATES),
         "package_name": values.text(rng),
+    }
+
+
+def created_event(rng: Random, event_id: str) -> Event:
+    """A created event whose required members are there, whatever else is."""
+    return {
+        **_event(rng, "created_event", event_id),
         "create_arguments": values.argument(rng),
         "created_at": values.time(rng),
         "signatories": _parties(rng),
@@ -110,11 +116,7 @@ def _node(rng: Random, event_id: str, children: list[str], *, plain: bool) -> Ev
 
 def _exercised(rng: Random, event_id: str, children: list[str]) -> Event:
     event = {
-        "event_type": "exercised_event",
-        "event_id": event_id,
-        "contract_id": values.text(rng),
-        "template_id": rng.choice(_TEMPLATES),
-        "package_name": values.text(rng),
+        **_event(rng, "exercised_event", event_id),
         "choice": values.text(rng),
         "choice_argument": values.argument(rng) if rng.random() < 0.8 else values.value(rng),
         "child_event_ids": children,
@@ -130,32 +132,16 @@ def _exercised(rng: Random, event_id: str, children: list[str]) -> Event:
 def _plain(rng: Random, event_id: str, children: list[str]) -> Event:
     """One of very many events: small, with nothing odd about it but its number of relatives."""
     return {
-        "event_type": "exercised_event",
-        "event_id": event_id,
-        "contract_id": "00",
-        "template_id": _TEMPLATES[0],
-        "package_name": "p",
-        "choice": "Go",
-        "choice_argument": {},
-        "child_event_ids": children,
-        "exercise_result": None,
-        "consuming": False,
-        "acting_parties": [],
-        "interface_id": None,
+        "event_type": "exercised_event", "event_id": event_id, "contract_id": "00", "template_id": _TEMPLATES[0],
+        "package_name": "p", "choice": "Go", "choice_argument": {}, "child_event_ids": children,
+        "exercise_result": None, "consuming": False, "acting_parties": [], "interface_id": None,
         **values.unknown(rng, 0.01),
-    }
+    }  # fmt: skip
 
 
 def _archived(rng: Random, event_id: str) -> Event:
-    return {
-        "event_type": "archived_event",
-        "event_id": event_id,
-        "contract_id": values.text(rng),
-        "template_id": rng.choice(_TEMPLATES),
-        "package_name": values.text(rng),
-        "witness_parties": _parties(rng),
-        "/odd~member": values.value(rng),
-    }
+    event = _event(rng, "archived_event", event_id)
+    return {**event, "witness_parties": _parties(rng), "/odd~member": values.value(rng)}
 
 
 def _rollback(rng: Random, event_id: str, children: list[str]) -> Event:

@@ -9,51 +9,20 @@ from ledgerframes.sandbox.world import timestamps
 from tests.hostile.json_variants import Number
 
 TEXTS: Final = (
-    "",
-    " ",
-    "\x00",
-    "a\x00b",
-    "\x01\x08\t\n\x0b\x0c\r\x1f\x7f",
-    'quote " backslash \\ slash / \\u0041',
-    "\u202eright to left \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627",
-    "\u2028\u2029\ufeff\ufffd\uffff",
+    "", " ", "\x00", "a\x00b", "\x01\x08\t\n\x0b\x0c\r\x1f\x7f", 'quote " backslash \\ slash / \\u0041',
+    "\u202eright to left \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627", "\u2028\u2029\ufeff\ufffd\uffff",
     "e\u0301 against \u00e9",
     "\U0001f469\u200d\U0001f469\u200d\U0001f467 \U0001d518\U00020000\U000e0001\U0010ffff",
-    "null",
-    "NaN",
-    "2024-06-24T21:08:34.404896Z",
-    "=1+1",
-    "'; drop table updates; --",
-    "a/b~0c~1d",
-    "None",
-    "-1.43E-8",
-)
+    "null", "NaN", "2024-06-24T21:08:34.404896Z", "=1+1", "'; drop table updates; --", "a/b~0c~1d", "None", "-1.43E-8",
+)  # fmt: skip
 AMOUNTS: Final = (
-    "0E-10",
-    "-1.43E-8",
-    "0.0000000000",
-    "-0.0000000000",
-    "9999999999999999999999999999.9999999999",
-    "-9999999999999999999999999999.9999999999",
-    "0.0000000001",
-    "1",
-    "1.0",
-    "+1.5",
-    "1E+27",
-)
+    "0E-10", "-1.43E-8", "0.0000000000", "-0.0000000000", "9999999999999999999999999999.9999999999",
+    "-9999999999999999999999999999.9999999999", "0.0000000001", "1", "1.0", "+1.5", "1E+27",
+)  # fmt: skip
 # Beyond the range or the precision of a float: 2**53 + 1 is the last of them.
 NUMBERS: Final = (
-    "1e400",
-    "-1E-400",
-    "1.0",
-    "-0",
-    "-0.0",
-    "12345678901234567890123",
-    "0",
-    "1E5",
-    "0.1",
-    "9007199254740993",
-)
+    "1e400", "-1E-400", "1.0", "-0", "-0.0", "12345678901234567890123", "0", "1E5", "0.1", "9007199254740993",
+)  # fmt: skip
 NAMES: Final = ("a/b", "a~1b", "a~0b", "", "~", "/", "0", "-", "a b", "A/B", "\x00", "\u00e9", "e\u0301", "constructor")
 UNKNOWN: Final = (
     "extra", "absent", "/x", "a/b", "a~1b", "~01", "", "\x00", "payload", "kind", "node_index", "depth",
@@ -62,7 +31,6 @@ UNKNOWN: Final = (
 
 # Without the surrogates, which are no characters of their own.
 _PLANES: Final = ((0x20, 0x7F), (0xA0, 0xD800), (0xE000, 0x10000), (0x10000, 0x20000), (0x20000, 0x110000))
-NESTED_LEVELS: Final = 200
 
 
 def text(rng: Random) -> str:
@@ -116,7 +84,7 @@ def argument(rng: Random) -> dict[str, Any]:
     return record(rng)
 
 
-def nested(levels: int = NESTED_LEVELS) -> dict[str, Any]:
+def nested(levels: int = 200) -> dict[str, Any]:
     """A payload of `levels` levels, lists and objects in turn."""
     inner: Any = "the bottom"
     for level in range(levels - 1):
