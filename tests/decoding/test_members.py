@@ -74,17 +74,14 @@ def test_values_are_what_was_sent_to_the_byte():
     assert members_of(cells.cast(pa.large_string()), ["a"], closed=False) is None
 
 
-def test_a_payload_with_line_feeds_is_split():
-    cells = pa.chunked_array([['{"a":\n1}', '{\n"a":2\n}']])
-    assert leaves(cells, None).column("a").to_pylist() == ["1", "2"]
-
-
-def test_a_broken_payload_is_named_among_others():
-    with pytest.raises(InputError, match=r"payload '\{\"a\":' is not JSON"):
-        leaves(pa.chunked_array([['{"a":1}', '{"a":', '{"a":1}', '{"b":1}']]), None)
-
-
-def test_a_payload_that_is_nested_too_deep_is_named():
-    deep = '{"a":' * 100_000 + "1" + "}" * 100_000
-    with pytest.raises(InputError, match="is nested too deep to be read; leave its row out"):
-        leaves(pa.chunked_array([['{"a":1}', deep]]), None)
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ('{"a":', r"payload '\{\"a\":' is not JSON"),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "is nested too deep to be read; leave its row out"),
+    ],
+    ids=["cut", "too deep"],
+)
+def test_a_broken_payload_is_named_among_others(broken, said):
+    with pytest.raises(InputError, match=said):
+        leaves(pa.chunked_array([['{"a":1}', broken, '{"a":1}', '{"b":1}']]), None)

@@ -1,15 +1,18 @@
 """Pages of the update history become columns, exactly, and back."""
 
 import json
+from collections import defaultdict
 from decimal import Decimal
 
 import pyarrow as pa
 import pytest
 
-from ledgerframes.decoding.pages import decode_page
+from ledgerframes.decoding.pages import decode_page, decode_pages, parse_page
+from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
-from tests.decoding.items import assignment, created, exercised, page_of, rebuilt, transaction, unassignment
+from tests.decoding.items import assignment, created, exercised, page_of, transaction, unassignment
+from tests.fuzz.targets import rows_of
 
 pytestmark = pytest.mark.usefixtures("decoder")
 
@@ -20,44 +23,41 @@ def rows(body, table):
 
 def test_a_regular_page_has_the_declared_schemas():
     batches = decode_page(page_of(transaction(), unassignment(), assignment())).batches
-    assert batches["updates"].schema.equals(UPDATES.schema, check_metadata=True)
-    assert batches["events"].schema.equals(EVENTS.schema, check_metadata=True)
-    assert batches["reassignments"].schema.equals(REASSIGNMENTS.schema, check_metadata=True)
+    for table in (UPDATES, EVENTS, REASSIGNMENTS):
+        assert batches[table.name].schema.equals(table.schema, check_metadata=True)
 
 
 def test_an_update_row_says_what_the_item_said():
     (row,) = rows(page_of(transaction(workflow_id="w", external_transaction_hash="ab")), "updates")
-    assert row["kind"] == "transaction"
-    assert row["migration_id"] == 3
+    assert (row["kind"], row["migration_id"], row["event_count"]) == ("transaction", 3, 4)
     assert row["record_time"].isoformat() == "2026-01-30T08:39:28.485596+00:00"
     assert row["record_month"] == "2026-01"
-    assert row["event_count"] == 4
     assert (row["workflow_id"], row["external_transaction_hash"], row["extra"]) == ("w", "ab", None)
-
-
-def test_an_empty_workflow_id_is_null():
     assert rows(page_of(transaction(workflow_id="")), "updates")[0]["workflow_id"] is None
 
 
 def test_events_come_in_preorder_with_parent_and_depth_whatever_the_order_of_the_keys():
     events = rows(page_of(transaction()), "events")
-    assert [row["event_id"] for row in events] == ["u:0", "u:2", "u:10", "u:1"]
-    assert [row["node_index"] for row in events] == [0, 1, 2, 3]
-    assert [row["parent_event_id"] for row in events] == [None, "u:0", "u:2", None]
-    assert [row["depth"] for row in events] == [0, 1, 2, 0]
+    told = [[row[name] for name in ("event_id", "node_index", "parent_event_id", "depth")] for row in events]
+    assert told == [["u:0", 0, None, 0], ["u:2", 1, "u:0", 1], ["u:10", 2, "u:2", 2], ["u:1", 3, None, 0]]
+    assert {row["template_name"] for row in events} == {"Splice.Amulet:Amulet"}
 
 
-def test_a_template_is_named_without_its_hash():
-    assert rows(page_of(transaction()), "events")[0]["template_name"] == "Splice.Amulet:Amulet"
+def test_created_and_exercised_members_stand_in_their_own_rows():
+    zero, two, ten, one = rows(page_of(transaction()), "events")
+    assert (zero["choice"], zero["consuming"], zero["acting_parties"]) == ("Transfer", True, ["alice"])
+    assert {one[name] for name in ("choice", "consuming", "acting_parties", "exercise_result")} == {None}
+    assert json.loads(one["payload"]) == created("u:1")["create_arguments"]
+    assert json.loads(zero["payload"]) == exercised("u:0")["choice_argument"]
+    assert (two["signatories"], ten["signatories"]) == (None, ["alice", "dso"])
 
 
 def test_the_migration_of_a_reassignment_stands_in_its_event():
-    both = rows(page_of(unassignment(), assignment()), "reassignments")
-    assert [row["kind"] for row in both] == ["unassignment", "assignment"]
-    assert [row["migration_id"] for row in both] == [3, 4]
-    updates = rows(page_of(unassignment(), assignment()), "updates")
-    assert [row["synchronizer_id"] for row in updates] == ["sync-a::12", "sync-b::12"]
-    assert [row["event_count"] for row in updates] == [1, 1]
+    body = page_of(unassignment(), assignment())
+    legs = [(row["kind"], row["migration_id"]) for row in rows(body, "reassignments")]
+    assert legs == [("unassignment", 3), ("assignment", 4)]
+    updates = [(row["synchronizer_id"], row["event_count"]) for row in rows(body, "updates")]
+    assert updates == [("sync-a::12", 1), ("sync-b::12", 1)]
 
 
 def test_events_that_no_root_reaches_follow_by_number():
@@ -79,6 +79,8 @@ CASES = {
     "unknown members": transaction(extra=1, absent=[2], **{"/x": {"y": Decimal("1.50")}, "a~/b": None, "": ""}),
     "finer than a microsecond": transaction(effective_at="2026-01-30T08:39:28.485596123Z"),
     "fewer digits": transaction(effective_at="2026-01-30T08:39:28Z"),
+    "record_time with nine digits": transaction(record_time="2026-01-30T08:39:28.480000123Z"),
+    "record_time of a second": unassignment() | {"record_time": "2026-01-30T08:39:28Z"},
     "other zone": transaction(effective_at="2026-01-30T08:39:28.485596+02:00"),
     "year one": transaction(record_time="0001-01-01T00:00:00.000000Z", effective_at="9999-12-31T23:59:59.999999Z"),
     "event member": transaction(events={"u:0": {"surprise": [1, {"x": Decimal("0E-10")}]}}),
@@ -87,6 +89,7 @@ CASES = {
     "own event id differs": transaction(events={"u:1": {"event_id": "other"}}),
     "own event id absent": transaction(events={"u:1": {"event_id": ...}}),
     "created_at with zeros": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28.480000Z"}}),
+    "created_at with seven digits": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28.4800001Z"}}),
     "created_at of a second": transaction(events={"u:1": {"created_at": "2026-01-30T08:39:28Z"}}),
     "unknown kind": transaction(events={"u:1": {"event_type": "rolled_back", "contract_id": 5, "why": None}}),
     "string result": transaction(events={"u:0": {"exercise_result": "done"}}),
@@ -98,27 +101,34 @@ CASES = {
     "null unassign id": unassignment(unassign_id=None),
     "both halves in one": assignment(contract_id="c"),
     "null created event": unassignment(created_event=None),
-    "unknown in the contract": assignment(created={"surprise": 1, "event_type": "another"}),
+    "unknown in the contract": assignment(created={"surprise": 1}),
+    "another event type in the contract": assignment(created={"event_type": "another"}),
     "no event type in the contract": assignment(created={"event_type": ...}),
     "reassignment with a migration id": {**unassignment(), "migration_id": 3, "workflow_id": ""},
     "no offset": {name: value for name, value in unassignment().items() if name != "offset"},
     "event null": transaction(event=None),
+    "unknown in a reassignment": unassignment(surprise=1),
+    "unknown beside a reassignment": {**unassignment(), "surprise": 1},
+    "many unknown members": transaction(**{f"member {number}": number for number in range(100)}),
+    "an event that no root reaches": transaction(root_event_ids=["u:1"]),
+    "a number of nineteen digits": transaction(migration_id=10**18),
     "unicode": transaction(workflow_id='\u0000\u2028\U0001f600 "\\ é'),
 }
+
+
+def rebuilt(body):
+    """Decode a page and rebuild its items."""
+    told, events_of = {name: rows_of(batch) for name, batch in decode_page(body).batches.items()}, defaultdict(list)
+    for row in told["events"]:
+        events_of[row["update_id"]].append(row)
+    halves = {row["update_id"]: row for row in told["reassignments"]}
+    return list(rebuild_rows(told["updates"], events_of, halves))
 
 
 @pytest.mark.parametrize("item", CASES.values(), ids=CASES.keys())
 def test_what_was_sent_can_be_rebuilt(item):
     body = page_of(item)
     assert rebuilt(body) == json.loads(body, parse_float=Decimal)["transactions"]
-
-
-def test_one_odd_item_does_not_change_its_neighbours():
-    odd = CASES["event member"]
-    plain = decode_page(page_of(transaction(), unassignment())).batches
-    mixed = decode_page(page_of(transaction(), odd, unassignment())).batches
-    for name, keep in (("updates", [0, 2]), ("reassignments", [0])):
-        assert mixed[name].take(pa.array(keep)).equals(plain[name])
 
 
 BROKEN = {
@@ -169,19 +179,16 @@ def test_a_payload_that_is_not_utf8_is_an_error():
         decode_page(body)
 
 
-def test_events_inside_a_cycle_that_no_root_reaches_are_an_error():
-    item = transaction(events={"u:2": {"child_event_ids": ["u:0"]}, "u:0": {"child_event_ids": ["u:2"]}})
+@pytest.mark.parametrize(
+    ("children", "said"),
+    [({"u:2": ["u:0"], "u:0": ["u:2"]}, "its own ancestor"), ({"u:2": ["u:1"], "u:0": []}, "second parent")],
+    ids=["a cycle", "a second parent"],
+)
+def test_events_that_no_root_reaches_have_to_be_a_tree_too(children, said):
+    item = transaction(events={event_id: {"child_event_ids": ids} for event_id, ids in children.items()})
     item["root_event_ids"] = ["u:1"]
     item["events_by_id"].pop("u:10")
-    with pytest.raises(DecodeError, match="its own ancestor"):
-        decode_page(page_of(item))
-
-
-def test_an_event_that_no_root_reaches_is_no_second_parent_either():
-    item = transaction(events={"u:2": {"child_event_ids": ["u:1"]}, "u:0": {"child_event_ids": []}})
-    item["root_event_ids"] = ["u:1"]
-    item["events_by_id"].pop("u:10")
-    with pytest.raises(DecodeError, match="second parent"):
+    with pytest.raises(DecodeError, match=said):
         decode_page(page_of(item))
 
 
@@ -189,11 +196,28 @@ def test_only_the_tables_asked_for_are_built():
     assert set(decode_page(page_of(transaction()), tables={"updates"}).batches) == {"updates"}
 
 
-def test_created_and_exercised_members_stand_in_their_own_rows():
-    zero, two, ten, one = rows(page_of(transaction()), "events")
-    assert (zero["choice"], zero["consuming"], zero["acting_parties"]) == ("Transfer", True, ["alice"])
-    assert (one["choice"], one["consuming"], one["acting_parties"], one["exercise_result"]) == (None, None, None, None)
-    assert json.loads(one["payload"]) == created("u:1")["create_arguments"]
-    assert json.loads(zero["payload"]) == exercised("u:0")["choice_argument"]
-    assert two["signatories"] is None
-    assert ten["signatories"] == ["alice", "dso"]
+PAGES = {
+    "first": page_of(transaction(update_id="a"), unassignment(), transaction(update_id="b")),
+    "second": page_of(assignment(), transaction(update_id="c", external_transaction_hash=None)),
+    "left to Python": page_of(transaction(update_id="d", migration_id=10**18), unassignment()),
+    "empty": page_of(),
+}
+
+
+@pytest.mark.parametrize("names", [["first"], ["second", "left to Python", "first"], ["empty", "first"]], ids=str)
+@pytest.mark.parametrize("parse", [parse_page, bytes], ids=["parsed", "as sent"])
+def test_pages_decoded_together_give_the_rows_of_each_in_turn(names, parse):
+    bodies, rows = [PAGES[name] for name in names], [None, [0], None][: len(names)]
+    together = decode_pages(list(zip(map(parse, bodies), rows, strict=True))).batches
+    one_by_one = [decode_page(body, rows=chosen).batches for body, chosen in zip(bodies, rows, strict=True)]
+    for name in ("updates", "events", "reassignments"):
+        assert together[name].equals(pa.concat_batches([batches[name] for batches in one_by_one]), check_metadata=True)
+
+
+def test_a_broken_page_among_others_is_refused_in_its_own_words():
+    broken = page_of(transaction(update_id=""))
+    with pytest.raises(DecodeError) as alone:
+        decode_page(broken)
+    with pytest.raises(DecodeError) as among:
+        decode_pages([(PAGES["first"], None), (broken, None), (PAGES["second"], None)])
+    assert str(among.value) == str(alone.value)

@@ -59,39 +59,20 @@ def histories(draw, most=60):
     return [Cursor(migration, micros) for migration, micros in sorted(raw)]
 
 
-def largest_tie(places):
-    return max((places.count(place) for place in set(places)), default=0)
-
-
-@pytest.mark.long
-@settings(max_examples=600, deadline=None)
-@given(places=histories(), page_size=st.integers(1, 30), maximum=st.integers(1, 40))
-def test_everything_is_read_once_whatever_the_page_size_and_the_maximum(places, page_size, maximum):
-    reader = HistoryReader(Window(), page_size=page_size)
+@settings(max_examples=900, deadline=None)
+@given(places=histories(), page_size=st.integers(1, 30), most=st.integers(1, 40), silent=st.booleans())
+def test_everything_is_read_once_or_refused_whatever_the_page_size_and_how_it_is_bounded(
+    places, page_size, most, silent
+):
+    server = Server(places, **{"cap" if silent else "maximum": most})
     try:
-        got, outcome = read(reader, [Server(places, maximum=maximum)])
+        got, outcome = read(HistoryReader(Window(), page_size=page_size), [server])
     except PagingError:
-        assert largest_tie(places) >= maximum
+        assert max(map(places.count, places)) >= most
         return
-    assert outcome is Outcome.END
-    assert got == [f"u{row}" for row in range(len(places))]
-
-
-@settings(max_examples=600, deadline=None)
-@given(places=histories(), page_size=st.integers(1, 30), cap=st.integers(1, 40))
-def test_a_server_that_caps_pages_silently_loses_nothing_or_is_refused(places, page_size, cap):
-    reader = HistoryReader(Window(), page_size=page_size)
-    try:
-        got, _ = read(reader, [Server(places, cap=cap)])
-    except PagingError:
-        assert largest_tie(places) >= cap
-        return
-    assert got == [f"u{row}" for row in range(len(places))] or one_instant_is_all(places)
-
-
-def one_instant_is_all(places):
-    """Then no page can tell a cap from the end of the history."""
-    return len(set(places)) == 1
+    assert silent or outcome is Outcome.END
+    # Where one instant is all, no page can tell a cap from the end of the history.
+    assert got == [f"u{row}" for row in range(len(places))] or (silent and len(set(places)) == 1)
 
 
 @settings(max_examples=600, deadline=None)
@@ -109,24 +90,22 @@ def test_failover_to_a_lagging_server_gives_a_gapless_beginning_of_the_history(p
     assert len(got) >= len(places) - lag
 
 
-@settings(max_examples=600, deadline=None)
-@given(places=histories(), since=st.integers(0, 26), length=st.integers(1, 26), size=st.integers(1, 20))
-def test_a_bare_time_window_takes_its_part_of_every_migration(places, since, length, size):
-    window = Window(since=since, until=since + length)
-    got, _ = read(HistoryReader(window, page_size=size), [Server(places)])
-    assert got == [f"u{row}" for row, place in enumerate(places) if since <= place.micros < since + length]
+@st.composite
+def windows(draw):
+    """Bare times, or places; each half open."""
+    if draw(st.booleans()):
+        since, length = draw(st.integers(0, 26)), draw(st.integers(1, 26))
+        return Window(since=since, until=since + length), lambda place: since <= place.micros < since + length
+    low, high = (Cursor(draw(st.integers(0, most)), draw(st.integers(0, 25))) for most in (2, 3))
+    return Window(start=low, end=high), lambda place: low <= place < high
 
 
-@settings(max_examples=300, deadline=None)
-@given(
-    places=histories(),
-    low=st.tuples(st.integers(0, 2), st.integers(0, 25)),
-    high=st.tuples(st.integers(0, 3), st.integers(0, 25)),
-)
-def test_a_window_of_places_is_half_open(places, low, high):
-    window = Window(start=Cursor(*low), end=Cursor(*high))
-    got, _ = read(HistoryReader(window, page_size=7), [Server(places)])
-    assert got == [f"u{row}" for row, place in enumerate(places) if low <= place < high]
+@settings(max_examples=900, deadline=None)
+@given(places=histories(), window=windows(), size=st.integers(1, 20))
+def test_a_window_takes_its_part_of_every_migration(places, window, size):
+    taken, inside = window
+    got, _ = read(HistoryReader(taken, page_size=size), [Server(places)])
+    assert got == [f"u{row}" for row, place in enumerate(places) if inside(place)]
 
 
 @settings(max_examples=300, deadline=None)
@@ -142,18 +121,14 @@ def test_more_updates_at_one_instant_than_the_largest_page_are_refused():
         read(HistoryReader(Window(), page_size=3), [Server(places, maximum=3)])
 
 
-def test_pages_out_of_order_are_refused():
-    reader = HistoryReader(Window())
-    with pytest.raises(PagingError, match="not in order"):
-        reader.take(PageIndex([Cursor(0, 5), Cursor(0, 4)], ["a", "b"]), "a", reader.query())
-
-
-def test_a_server_that_ignores_the_cursor_is_refused():
+@pytest.mark.parametrize("pages", [[[5, 4]], [[1, 2, 3], [1, 2, 3]]], ids=["within a page", "the cursor is ignored"])
+def test_what_is_out_of_order_is_refused(pages):
     reader = HistoryReader(Window(), page_size=3)
-    first = PageIndex([Cursor(0, 1), Cursor(0, 2), Cursor(0, 3)], ["a", "b", "c"])
-    reader.take(first, "a", reader.query())
+    *before, last = [PageIndex([Cursor(0, at) for at in page], [f"u{at}" for at in page]) for page in pages]
+    for page in before:
+        reader.take(page, "a", reader.query())
     with pytest.raises(PagingError, match="not in order"):
-        reader.take(first, "a", reader.query())
+        reader.take(last, "a", reader.query())
 
 
 def test_an_empty_page_of_a_server_that_lags_does_not_end_the_read():
@@ -191,14 +166,3 @@ def test_each_larger_page_that_fails_delays_the_next_attempt():
         else:
             reader.take(server.page(asked.after, asked.page_size), "a", asked)
     assert failed == [0, 4, 12, 28, 60, 124]
-
-
-def test_pages_stay_usable_while_one_request_in_three_fails():
-    reader, server = HistoryReader(Window()), Server([Cursor(0, at) for at in range(9_000)])
-    for number in range(200):
-        if number % 3 == 0:
-            reader.shrink()
-        else:
-            asked = reader.query()
-            reader.take(server.page(asked.after, asked.page_size), "a", asked)
-    assert min(server.asked) >= 32
