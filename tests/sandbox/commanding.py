@@ -1,4 +1,4 @@
-"""Commands to a sandbox by urllib, as its users send them; the tests of the command routes call it."""
+"""Requests to a sandbox's ledger interface as one of its users; the tests of its reads and commands call it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,21 @@ TREE = "/v2/commands/submit-and-wait-for-transaction-tree"
 REASSIGN = "/v2/commands/submit-and-wait-for-reassignment"
 REASSIGN_ASYNC = "/v2/commands/async/submit-reassignment"
 USERS = "/v2/users"
+BY_ID = "/v2/updates/transaction-by-id"
 IOU = "#iou-app:Iou:Iou"
 RULES = "#splice-amulet:Splice.AmuletRules:AmuletRules"
 COIN = "#splice-amulet:Splice.Amulet:Amulet"
+
+#: The members of an error.
+ERROR = {
+    "code", "cause", "correlationId", "traceId", "context", "resources", "errorCategory", "grpcCodeValue", "retryInfo",
+    "definiteAnswer",
+}  # fmt: skip
+
+
+def call(sandbox, path, body=None, *, user="validator_operator"):
+    """What a sandbox's ledger interface answers to one of its users."""
+    return ask(sandbox.ledger_url + path, body, token=sandbox.token(user))
 
 
 def create(template, arguments):
@@ -52,8 +64,8 @@ class Desk:
     def round(self):
         return self.sandbox.world.rounds[0].contract_id
 
-    def post(self, path, body, *, user="alice", token=None) -> Answer:
-        return ask(self.sandbox.ledger_url + path, body, token=token or self.sandbox.token(user))
+    def post(self, path, body, *, user="alice") -> Answer:
+        return call(self.sandbox, path, body, user=user)
 
     def submit(self, *commands, user="alice", act_as=None, **members) -> Answer:
         body = {"commands": list(commands), "commandId": f"c-{next(self.numbers)}", "actAs": act_as}

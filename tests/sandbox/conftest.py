@@ -41,12 +41,6 @@ def economy_items(economy):
 
 
 @pytest.fixture(scope="session")
-def economy_shown(economy):
-    """Its items that a scan shows."""
-    return list(economy.items())
-
-
-@pytest.fixture(scope="session")
 def day():
     """A day with a round every ten minutes, in whose middle apps change to the second version of rewards."""
     return generate(5, updates_of_days(1), days=1, reward_version="switch")

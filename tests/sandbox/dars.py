@@ -14,12 +14,8 @@ FILES = {MAIN: b"main package", PRIM: b"primitive package"}
 
 def folded(header: str) -> bytes:
     """A manifest header, cut into lines of 72 bytes at most, wherever that falls."""
-    rest, lines = header.encode(), []
-    while len(rest) > 72 - bool(lines):
-        cut = 72 - bool(lines)
-        lines.append(rest[:cut])
-        rest = rest[cut:]
-    return b"\r\n ".join([*lines, rest]) + b"\r\n"
+    first, rest = header.encode()[:72], header.encode()[72:]
+    return b"\r\n ".join([first, *(rest[at : at + 71] for at in range(0, len(rest), 71))]) + b"\r\n"
 
 
 def manifest(main: str | None = MAIN, dalfs: str | None = None, **more: str) -> bytes:

@@ -78,14 +78,10 @@ def test_a_network_is_kept_without_a_key_or_a_token_and_loaded_by_path(tmp_path)
     with lf.sandbox(updates=80, seed=3) as net:
         net.sandbox.save(file)
         content, key = file.read_bytes(), net.sandbox._issuer.key
-        assert net.sandbox.token("alice").rpartition(".")[2].encode() not in content
-        assert not any(one in content for one in (key, key.hex().encode()))
-        net.sandbox.advance(updates=10)
         with lf.sandbox(load=file) as other:
-            other.sandbox.advance(updates=10)
-            ours, theirs = (lf.load_updates(one, progress=False).update_id.tolist() for one in (net, other))
-    assert ours == theirs
-    assert len(ours) == 90
+            assert state(other.sandbox.world) == state(net.sandbox.world)
+    token = net.sandbox.token("alice").rpartition(".")[2].encode()
+    assert not any(one in content for one in (key, key.hex().encode(), token))
 
 
 def test_a_ledger_that_no_seed_made_is_not_saved_and_the_former_file_stays(tmp_path):

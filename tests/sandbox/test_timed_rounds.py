@@ -1,94 +1,121 @@
-"""Histories with so many rounds per day: every phase at its time, issuance of the network, legs seconds apart."""
+"""Rounds and claims at their times, rewards of the second version with them, and people by day and on weekdays."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from datetime import timedelta
+from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 
 import pytest
 
-from ledgerframes.sandbox.generator.coins import PURPOSES
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
-from tests.sandbox.economy_books import Books, entity_of, preorder, round_number
+from ledgerframes.sandbox.world.calendar import updates_of_days
+from tests.economics.books import OPEN
+from tests.sandbox.economy_books import REWARD, YEAR, by_traffic, round_number, rounded
 
 SECOND, MINUTE = timestamps.SECOND, 60 * timestamps.SECOND
 TICK = 10 * MINUTE
 
 
-@pytest.fixture(scope="module")
-def phases(day_books):
-    """When each phase of a round began, in microseconds of ledger time, and its payload, by phase and number."""
-    rounds = (life for life in day_books.lives.values() if life.entity.startswith("Splice.Round:"))
-    return {
+def test_each_phase_of_a_round_begins_at_its_time(day_items, day_books):
+    phases = {
         (life.entity.removesuffix("MiningRound")[13:], round_number(life.payload)): (life.since, life.payload)
-        for life in rounds
+        for life in day_books.lives.values()
+        if life.entity.startswith("Splice.Round:")
     }
-
-
-def times(phases, phase):
-    return [at for (name, _), (at, _) in sorted(phases.items()) if name == phase]
-
-
-def test_a_day_is_as_long_as_it_says_and_has_its_rounds(day_items, phases):
-    assert 143 <= len(times(phases, "Summarizing")) <= 144
-    first, last = (timestamps.parse(day_items[place]["record_time"]) for place in (0, -1))
-    assert 0.97 < (last - first) / (1_440 * MINUTE) < 1.03
-
-
-def test_each_phase_begins_at_its_time(phases):
-    opened = times(phases, "Open")[3:]
-    apart = [later - earlier for earlier, later in pairwise(opened)]
-    late = {"Issuing": [], "Closed": []}
+    opened = [at for (name, _), (at, _) in sorted(phases.items()) if name == "Open"][3:]
+    apart, issued, closed = [later - earlier for earlier, later in pairwise(opened)], [], []
     for (phase, number), (at, payload) in phases.items():
         if phase == "Issuing":
             assert timestamps.parse(payload["opensAt"]) == at + TICK
-            late[phase].append(at - phases["Summarizing", number][0])
+            issued.append(at - phases["Summarizing", number][0])
         if phase == "Closed":
-            late[phase].append(at - timestamps.parse(phases["Issuing", number][1]["targetClosesAt"]))
+            closed.append(at - timestamps.parse(phases["Issuing", number][1]["targetClosesAt"]))
+    claims = list(day_books.exercises("SvRewardCoupon_ArchiveAsBeneficiary"))
+    first, last = (timestamps.parse(day_items[place]["record_time"]) for place in (0, -1))
 
+    assert 0.97 < (last - first) / (1_440 * MINUTE) < 1.03
+    assert 143 <= len(opened) <= 144
     assert median(apart) == TICK
     assert all(TICK <= one < TICK + SECOND for one in apart)
     # A migration can begin a little before the former one ends.
-    assert all(-TICK // 3 < one < 3 * MINUTE for one in late["Issuing"])
-    assert all(0 <= one < 3 * MINUTE for one in late["Closed"])
-    assert median(late["Issuing"]) > 0
-
-
-def test_coupons_are_claimed_from_a_tick_after_their_round_began_to_issue(day_books, phases):
-    claims = list(day_books.exercises("SvRewardCoupon_ArchiveAsBeneficiary"))
-
+    assert all(-TICK // 3 < one < 3 * MINUTE for one in issued)
+    assert all(0 <= one < 3 * MINUTE for one in closed)
+    assert median(issued) > 0
     assert len(claims) > 20
     for item, event, _ in claims:
         issuing = phases["Issuing", round_number(day_books.lives[event["contract_id"]].payload)][1]
         assert timestamps.parse(item["record_time"]) >= timestamps.parse(issuing["opensAt"])
 
 
-def test_the_second_leg_follows_within_seconds_whatever_the_days(day_books):
-    apart = [abs(end - begin) for begin, end, _ in day_books.flows().values() if None not in (begin, end)]
-
-    assert len(apart) > 100
-    assert median(apart) < 10 * SECOND
-    assert any(one > 30 * MINUTE for one in apart)
+CALCULATE = "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2"
 
 
-def test_coin_is_locked_for_a_purpose_until_its_time_is_over(day_items):
-    locks, ended = {}, []
-    for item in day_items:
-        for event in preorder(item) if "events_by_id" in item else ():
-            if entity_of(event) == "Splice.Amulet:LockedAmulet":
-                if event["event_type"] == "created_event":
-                    locks[event["contract_id"]] = event["create_arguments"]["lock"]
-                elif locks[event["contract_id"]]["optContext"] in PURPOSES:
-                    ended.append((event["choice"], item["effective_at"], locks[event["contract_id"]]["expiresAt"]))
-
-    assert len(set(PURPOSES) & {terms["optContext"] for terms in locks.values()}) > 1
-    assert {choice for choice, _, _ in ended} == {"LockedAmulet_OwnerExpireLock"}
-    assert all(timestamps.parse(at) >= timestamps.parse(until) for _, at, until in ended)
+@pytest.fixture(scope="module")
+def made(day_books):
+    """Every coupon of the second version, by id."""
+    return {contract: life for contract, life in day_books.lives.items() if life.entity == REWARD}
 
 
-def test_other_numbers_of_rounds_are_other_ticks():
-    world = generate(3, 600, rounds_per_day=24)
+def creates(below):
+    return [one["create_arguments"] for one in below if one["event_type"] == "created_event"]
 
-    assert world.simulation.calendar.tick == 60 * MINUTE
-    assert Books().read(world.items()).supply * 10**10 == world.coins.units
+
+def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider_but_for_dry_runs(day_books, made):
+    opened = {round_number(life.payload): life.payload for life in day_books.of(OPEN)}
+    calculated, per_round = list(day_books.of(CALCULATE)), defaultdict(list)
+    dry_rounds = {round_number(life.payload) for life in calculated if life.payload["dryRun"]}
+    for life in made.values():
+        if life.above[-1] == "ProcessRewardsV2_ProcessBatch":
+            per_round[round_number(life.payload)].append(life.payload)
+
+    assert {life.above[-1] for life in calculated} == {"AmuletRules_AdvanceOpenMiningRounds"}
+    assert min(len(dry_rounds), len(per_round)) > 10
+    assert not dry_rounds & per_round.keys()
+    for number, payloads in per_round.items():
+        config = opened[number]["issuanceConfig"]
+        whole = rounded(Decimal(config["amuletToIssuePerYear"]) * 600 * 10**6 / YEAR)
+        fund = rounded(whole * Decimal(config["optDevelopmentFundPercentage"] or 0))
+        apps = rounded((whole - fund) * Decimal(config["appRewardPercentage"]))
+        assert by_traffic(opened[number])
+        assert len({one["provider"] for one in payloads}) == len(payloads) >= 2
+        assert apps - Decimal("0.000001") < sum(Decimal(one["amount"]) for one in payloads) <= apps
+
+
+def test_coupons_end_before_their_time_or_are_expired_after_it(day_books, made):
+    expiries = day_books.exercises("AmuletRules_ClaimExpiredRewardsV2")
+    expired = {one for _, event, _ in expiries for one in event["choice_argument"]["rewardCouponCids"]}
+    ended = {contract: life for contract, life in made.items() if life.until is not None}
+
+    assert 0 < len(expired) < len(ended) < len(made)
+    for contract, life in ended.items():
+        assert (life.until > timestamps.parse(life.payload["expiresAt"])) == (contract in expired)
+
+
+def test_shares_are_the_percentages_of_each_coupon(day_books, made):
+    exercises = list(day_books.exercises("RewardCoupon_AssignBeneficiaries"))
+    assert exercises
+    for _, event, below in exercises:
+        argument = event["choice_argument"]
+        parts = {one["beneficiary"]: Decimal(one["percentage"]) for one in argument["newBeneficiaries"]}
+        shared = [made[one].payload for one in (event["contract_id"], *argument["additionalCoupons"])]
+        assert sum(parts.values()) == 1
+        assert sorted((one["beneficiary"], Decimal(one["amount"])) for one in creates(below)) == sorted(
+            (party, rounded(Decimal(one["amount"]) * part)) for one in shared for party, part in parts.items()
+        )
+        assert {party for party, _ in event["exercise_result"]["newBeneficiariesCouponCids"]} == set(parts)
+
+
+@pytest.mark.long
+def test_a_quarter_is_as_long_as_it_says_and_people_keep_hours_and_weekends():
+    world = generate(7, updates_of_days(90), days=90)
+    moments = [timestamps.EPOCH + timedelta(microseconds=update.record_time) for update in world.updates]
+    per_day, hours = Counter(one.date() for one in moments), Counter(one.hour for one in moments)
+    weekdays = Counter(one.weekday() for one in moments)
+
+    assert 87 < (max(per_day) - min(per_day)).days == len(per_day) - 1 < 93, "no day is empty"
+    assert hours[15] > 4 * hours[3]
+    assert min(weekdays[day] for day in range(5)) > 1.5 * max(weekdays[5], weekdays[6])

@@ -1,4 +1,4 @@
-"""The Validator interface on a real loopback port: wallet, names, preapprovals, and who is let in."""
+"""The Validator interface and the registry on a real loopback port: wallet, names, preapprovals, instruments."""
 
 from __future__ import annotations
 
@@ -8,122 +8,73 @@ from random import Random
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import departure
+from tests.hostile.instruments import invent_instruments
 from tests.rigs.servers import started
 from tests.sandbox.asking import ask, party_of
+from tests.sandbox.economy_books import active_of
 
 OFFERS = "/v0/wallet/transfer-offers"
 NAMES = "/v0/entry/all"
 PREAPPROVALS = "/v0/scan-proxy/transfer-preapprovals/by-party/"
-SUMMARY = "/v0/scan-proxy/holdings/summary"
-RECORD = {"template_id", "contract_id", "payload", "created_event_blob", "created_at"}
 
 
 def call(sandbox, path, *, user="alice", **options):
     return ask(sandbox.validator_url + path, token=sandbox.token(user), **options)
 
 
-def living(books, entity):
-    """The contracts of a template that the history leaves active, by id."""
-    return {contract: life.payload for contract, life in books.active().items() if life.entity == entity}
+def preapproval(sandbox, party):
+    return call(sandbox, PREAPPROVALS + urllib.parse.quote(party, safe=""))
 
 
 @pytest.mark.parametrize("user", ["alice", "validator_operator", "noor"])
-def test_offers_are_those_open_from_or_to_the_caller_s_party(sandbox, net_books, user):
-    party = party_of(sandbox, user)
-    offers = living(net_books, "Splice.Wallet.TransferOffer:TransferOffer")
+def test_offers_and_names_are_the_caller_s_and_the_names_those_that_have_not_expired(sandbox, items, net_books, user):
+    party, now = party_of(sandbox, user), timestamps.parse(items[-1]["record_time"])
+    offers = {
+        contract_id: payload
+        for contract_id, payload in active_of(net_books, "Splice.Wallet.TransferOffer:TransferOffer").items()
+        if party in (payload["sender"], payload["receiver"])
+    }
+    mine = [
+        (one, payload)
+        for one, payload in active_of(net_books, "Splice.Ans:AnsEntry").items()
+        if payload["user"] == party
+    ]
+    valid = {one: payload["name"] for one, payload in mine if timestamps.parse(payload["expiresAt"]) > now}
 
     found = call(sandbox, OFFERS, user=user).json["offers"]
 
-    assert all(one.keys() == RECORD and one["created_event_blob"] for one in found)
-    assert {one["contract_id"]: one["payload"] for one in found} == {
-        contract_id: payload
-        for contract_id, payload in offers.items()
-        if party in (payload["sender"], payload["receiver"])
-    }
-    assert user == "noor" or found
-
-
-@pytest.mark.parametrize("user", ["alice", "validator_operator", "noor"])
-def test_names_are_the_caller_s_without_the_expired_ones(sandbox, items, net_books, user):
-    party, now = party_of(sandbox, user), timestamps.parse(items[-1]["record_time"])
-    mine = {
-        contract_id: payload
-        for contract_id, payload in living(net_books, "Splice.Ans:AnsEntry").items()
-        if payload["user"] == party
-    }
-    valid = {one for one, payload in mine.items() if timestamps.parse(payload["expiresAt"]) > now}
-
-    found = call(sandbox, NAMES, user=user).json["entries"]
-
-    assert {one["contractId"] for one in found} == valid
-    assert user == "noor" or len(mine) == len(valid) + 1
-    for one in found:
-        assert one["name"] == mine[one["contractId"]]["name"]
-
-
-def test_a_name_carries_milliseconds_microseconds_and_a_unit_as_text(sandbox, net_books):
-    entry = call(sandbox, NAMES).json["entries"][0]
-    payload = living(net_books, "Splice.Ans:AnsEntry")[entry["contractId"]]
-
-    assert entry == {
-        "contractId": entry["contractId"],
-        "name": "alice-wallet.unverified.cns",
-        "amount": "1.0000000000",
-        "unit": "USDUNIT",
-        "expiresAt": str(timestamps.parse(payload["expiresAt"]) // 1_000),
-        "paymentInterval": "7776000000000",
-        "paymentDuration": "2592000000000",
-    }
-    assert len(entry["expiresAt"]) == 13
-
-
-def test_a_name_expires_by_the_ledger_s_own_clock():
-    with start(seed=7, updates=2) as sandbox:
-        names = [one["name"] for one in call(sandbox, NAMES).json["entries"]]
-        sandbox.advance(updates=200)
-        later = [one["name"] for one in call(sandbox, NAMES).json["entries"]]
-
-    assert names == ["alice-wallet.unverified.cns", "alice-trial.unverified.cns"]
-    assert "alice-wallet.unverified.cns" in later
-    assert "alice-trial.unverified.cns" not in later
+    assert {one["contract_id"]: one["payload"] for one in found} == offers
+    assert {one["contractId"]: one["name"] for one in call(sandbox, NAMES, user=user).json["entries"]} == valid
+    assert user == "noor" or (len(offers) > 0 and len(mine) == len(valid) + 1)
 
 
 def test_a_preapproval_comes_with_its_synchronizer_and_none_is_not_found(sandbox, net_books):
-    given = {
-        payload["receiver"]: payload for payload in living(net_books, "Splice.AmuletRules:TransferPreapproval").values()
-    }
+    given = {one["receiver"]: one for one in active_of(net_books, "Splice.AmuletRules:TransferPreapproval").values()}
+    parties = {user: party_of(sandbox, user) for user in ("alice", "bob", "carol", "validator_operator")}
 
-    for user in ("alice", "bob", "carol", "validator_operator"):
-        party = party_of(sandbox, user)
-        answer = call(sandbox, PREAPPROVALS + urllib.parse.quote(party, safe=""))
+    assert parties["bob"] in given
+    assert parties["alice"] not in given
+    for party in parties.values():
+        answer = preapproval(sandbox, party)
         if party in given:
             found = answer.json["transfer_preapproval"]
-            assert found.keys() == {"contract", "domain_id"}
-            assert found["contract"].keys() == RECORD
             assert found["contract"]["payload"] == given[party]
             assert found["domain_id"] == sandbox.world.synchronizers[0]
         else:
-            assert answer.status == 404
-            assert party in answer.json["error"]
-    assert party_of(sandbox, "bob") in given
-    assert party_of(sandbox, "alice") not in given
+            assert (answer.status, party in answer.json["error"]) == (404, True)
 
 
 def test_a_preapproval_in_flight_has_no_synchronizer_and_one_that_ran_out_is_none():
     world = generate(7, 40)
     party = world.accounts.get("bob").primary_party
     given = next(one for one in world.contracts.active.values() if "validFrom" in one.payload and one.owner == party)
-    here, there, *_ = world.synchronizers
-    url = PREAPPROVALS + urllib.parse.quote(party, safe="")
     with started(world=world) as other:
-        assert call(other, url).json["transfer_preapproval"].keys() == {"contract", "domain_id"}
-        world.contracts.depart(departure(given, here, there, submitter="", rng=Random(1)))
-        assert call(other, url).json["transfer_preapproval"].keys() == {"contract"}
+        world.contracts.depart(departure(given, *world.synchronizers[:2], submitter="", rng=Random(1)))
+        assert preapproval(other, party).json["transfer_preapproval"].keys() == {"contract"}
         given.payload["expiresAt"] = timestamps.trimmed(world.now)
-        assert call(other, url).status == 404
+        assert preapproval(other, party).status == 404
 
 
 def test_a_user_without_a_party_has_no_wallet(sandbox):
@@ -132,18 +83,82 @@ def test_a_user_without_a_party_has_no_wallet(sandbox):
         assert (answer.status, answer.json.keys()) == (404, {"error"}), path
 
 
-def test_a_replica_takes_the_same_tokens_and_another_sandbox_does_not(sandbox):
-    token = sandbox.token("alice")
-    with sandbox.replica() as replica, started(world=sandbox.world) as other:
-        assert ask(replica.validator_url + NAMES, token=token).status == 200
-        assert ask(other.validator_url + NAMES, token=token).status == 401
+INSTRUMENTS = "/registry/metadata/v1/instruments"
+FACTORY = "/registry/allocation-instruction/v1/allocation-factory"
+TOLD = {"templateId", "contractId", "createdEventBlob", "synchronizerId"}
+DEBUG = {"debugPackageName", "debugPayload", "debugCreatedAt"}
 
 
-def test_a_hostile_ledger_answers_too():
-    with started(hostile=True, updates=60) as sandbox:
-        body = {"migration_id": 0, "record_time": sandbox.snapshots(0)[0], "owner_party_ids": ["alice::1220ab"]}
-        assert len(sandbox.snapshots(0)) == 100
-        assert call(sandbox, OFFERS).json == {"offers": []}
-        assert call(sandbox, NAMES).json == {"entries": []}
-        assert call(sandbox, SUMMARY, body=body).status == 404
-        assert call(sandbox, SUMMARY, body={**body, "as_of_round": 5}).json["summaries"] == []
+@pytest.fixture(scope="module")
+def registry():
+    world = generate(7, 600)
+    world.instruments = invent_instruments(Random(7))
+    with started(world=world) as running:
+        yield running
+
+
+def pages(registry, size):
+    """The instruments of every page."""
+    token, found = "", []
+    while token is not None:
+        answer = ask(f"{registry.registry_url}{INSTRUMENTS}?pageToken={token}" + (f"&pageSize={size}" if size else ""))
+        found.append(answer.json["instruments"])
+        token = answer.json["nextPageToken"]
+    return found
+
+
+def listed(registry):
+    return {one["id"]: one for page in pages(registry, 1_000) for one in page}
+
+
+def factory(registry, instrument="Amulet", **more):
+    leg = {"sender": "a::12", "receiver": "b::12", "amount": "1.0", "instrumentId": {"admin": "d", "id": instrument}}
+    told = {"allocation": {"transferLeg": leg}, "extraArgs": {"context": {}, "meta": {}}}
+    return ask(registry.registry_url + FACTORY, {"choiceArguments": told, **more})
+
+
+@pytest.mark.parametrize(("size", "lengths"), [(None, [25, 25, 10]), (7, [7] * 8 + [4]), (60, [60])])
+def test_every_page_size_gives_every_instrument_once_without_a_token(registry, size, lengths):
+    found = pages(registry, size)
+    ids = [one["id"] for page in found for one in page]
+
+    assert [len(page) for page in found] == lengths
+    assert ids == sorted(set(ids)) == list(listed(registry))
+
+
+def test_the_factory_comes_with_the_contracts_to_disclose(registry):
+    answer = factory(registry).json
+    disclosed, active = answer["choiceContext"]["disclosedContracts"], registry.world.contracts.active
+
+    assert answer["factoryId"] == disclosed[0]["contractId"]
+    for one in disclosed:
+        contract = active[one["contractId"]]
+        assert one.keys() == TOLD | DEBUG
+        assert (one["templateId"], one["debugPayload"]) == (contract.template_id, contract.payload)
+        assert one["synchronizerId"] == registry.world.synchronizers[0]
+    plain = factory(registry, excludeDebugFields=True).json["choiceContext"]["disclosedContracts"]
+    assert plain == [{name: value for name, value in one.items() if name in TOLD} for one in disclosed]
+    rounds = [one for one in active.values() if one.template.entity == "Splice.Round:OpenMiningRound"]
+    earliest = min(rounds, key=lambda one: int(one.payload["round"]["number"]))
+    context = answer["choiceContext"]["choiceContextData"]["values"]
+    assert context["open-round"]["value"] == earliest.contract_id == disclosed[-1]["contractId"]
+
+
+def test_only_an_instrument_that_is_there_and_not_paused_can_be_allocated(registry):
+    paused, unknown = factory(registry, "HALCYON-NOTE-2026"), factory(registry, "amulet")
+
+    assert [factory(registry, name).status for name in ("Amulet", "ORCHARD-POINT")] == [200, 200]
+    assert paused.status == 409
+    assert listed(registry)["HALCYON-NOTE-2026"]["pauseInfo"]["reason"] in paused.json["error"]
+    assert (unknown.status, unknown.json.keys()) == (404, {"error"})
+
+
+def test_a_single_instrument_is_the_one_of_the_list_and_the_admin_is_the_scan_s(registry):
+    for name, told in listed(registry).items():
+        assert ask(f"{registry.registry_url}{INSTRUMENTS}/{name}").json == told
+    for name in ("amulet", "x%2Fy", "Amulet%20"):
+        answer = ask(f"{registry.registry_url}{INSTRUMENTS}/{name}")
+        assert (answer.status, answer.json.keys()) == (404, {"error"})
+    info = ask(f"{registry.registry_url}/registry/metadata/v1/info").json
+    assert info["adminId"] == ask(f"{registry.scan_url}/v0/dso").json["dso_party_id"]
+    assert info["supportedApis"] == listed(registry)["Amulet"]["supportedApis"]
