@@ -19,8 +19,8 @@ from ledgerframes.store.checks.compact import compact
 from ledgerframes.store.checks.repair import RepairReport, repair
 from ledgerframes.store.checks.verify import verify
 from ledgerframes.store.coverage import missing_windows
-from ledgerframes.store.derive.derived_rows import derived_rows
 from ledgerframes.store.derive.deriving import DeriveReport, derive_tables, derived_tables
+from ledgerframes.store.derive.kept_rows import derived_rows
 from ledgerframes.store.derive.tables import derivable
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake

@@ -5,13 +5,10 @@ import json
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.star.exporting import export_star
+from ledgerframes.export.exporting import export_tables
+from ledgerframes.store.star.exporting import star_export
+from ledgerframes.store.star.star import Star
 from tests.export.stars import Exported, without_row
-
-OPTIONS = {
-    "format": "parquet", "profile": None, "times": "us", "overwrite": False, "allow_partial": False, "as_of": None,
-    "personal": False,
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +110,12 @@ def test_an_older_state_is_exported_with_as_of(tmp_path):
 
 
 def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path):
-    root = store._lake.existing()
-    with pytest.raises(lf.errors.StoreError, match=r"same key|occurs twice") as raised:
-        export_star(store._lake, root, tmp_path / "out", key_bits=14, **OPTIONS)
+    star = Star(store._lake.existing(), "a lake", allow_partial=False, key_bits=14)
+    with (
+        pytest.raises(lf.errors.StoreError, match=r"same key|occurs twice") as raised,
+        star_export(star, tmp_path / "out", format="parquet", as_of=None) as contents,
+    ):
+        export_tables(target=tmp_path / "out", format="parquet", **contents)
     assert "nothing was exported" in str(raised.value)
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""Syncs, stars and reports in processes of their own, which die by SIGKILL: `test_kills` and others start them."""
+"""Syncs, derives, stars and reports in processes that die by SIGKILL: `test_kills` and others start them."""
 
 import contextlib
 import logging
@@ -14,6 +14,7 @@ import ledgerframes as lf
 import ledgerframes.store.store
 import ledgerframes.transport.wire
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive import chunks
 from ledgerframes.store.root import Root
 
 #: What the process dies beside: any commit to a table's log, or one that readers go by.
@@ -29,6 +30,15 @@ def sync(folder, urls, options, failed, instant=None, of="table"):
         _die_at(instant, *COMMITS[of])
     with _told(failed, options), contextlib.suppress(lf.errors.RequestError):
         lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
+
+
+def derive(folder, names, failed, options):
+    """Bring kept tables up to date, in chunks that are small beside a lake of tests; may die as a sync does."""
+    chunks.EVENTS_AT_ONCE = options.get("size", chunks.EVENTS_AT_ONCE)
+    if options.get("instant") is not None:
+        _die_at(options["instant"], *COMMITS["table"])
+    with _told(failed, options):
+        lf.open_store(folder).derive(names)
 
 
 def star(folder, target, failed, options):

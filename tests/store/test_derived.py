@@ -10,8 +10,8 @@ import ledgerframes as lf
 from ledgerframes.frames import attrs_of, described
 from ledgerframes.store.coverage import rows_of
 from ledgerframes.store.derive import chunks, tables
-from ledgerframes.store.derive.from_rows import unissued
 from ledgerframes.store.derive.progress import Basis
+from ledgerframes.store.derive.rules import unissued
 from tests.economics.histories import create, frame_of, update
 from tests.rigs.servers import simulated
 from tests.store.conftest import mend_rejects
@@ -120,12 +120,12 @@ def test_chunks_follow_each_other_are_bounded_and_end_where_a_table_does(store, 
     root = store._lake.at()
     reader, (interval, *_) = chunks.HistoryReader(root), Basis.of(root).intervals
 
-    parts = list(reader.parts(interval, [()]))
+    parts = list(reader.parts([interval], [()]))
     counts = [reader.rows(part).events.num_rows for part in parts]
     assert all(former.hi == latter.lo for former, latter in pairwise(parts))
     assert sum(counts) == reader.rows(interval).events.num_rows > 2 * max(counts)
     place = parts[1].lo + (parts[1].hi - parts[1].lo) // 2
-    assert place in {part.hi for part in reader.parts(interval, [[interval._replace(hi=place)]])}
+    assert place in {part.hi for part in reader.parts([interval], [[interval._replace(hi=place)]])}
 
 
 @pytest.mark.long

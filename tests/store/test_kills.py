@@ -4,6 +4,7 @@ The simulation kills syncs between any two writes of a lake in memory, over serv
 late. Here processes die over files, while a reader looks on.
 """
 
+import contextlib
 import json
 import multiprocessing
 import re
@@ -19,6 +20,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world import timestamps
+from ledgerframes.store.derive import tables
 from tests.rigs.servers import replica, simulated
 from tests.store import killed
 from tests.store.conftest import BEGIN, assert_whole, by_value, data_files
@@ -75,9 +77,9 @@ class Killing:
         return self.start(self.processes.Process(target=killed.sync, args=given, kwargs=more), seconds, look)
 
     def make(self, what, target, options):
-        """Start a star or a report of the lake, and kill it at any instant; whether it was killed."""
+        """Start a derive, a star or a report, and kill it at any instant or beside a commit; whether it was killed."""
         given = (self.folder / "lake", target, self.folder / "failed", options)
-        seconds = self.rng.uniform(0, 1.3 * self.longest)
+        seconds = self.rng.uniform(0, 1.3 * self.longest) if options.get("instant") is None else 60.0
         return self.start(self.processes.Process(target=getattr(killed, what), args=given), seconds, lambda: None)
 
     def start(self, process, seconds, look):
@@ -152,34 +154,49 @@ def test_killed_syncs_leave_every_row_once(tmp_path, kind, kills):
 
 @pytest.mark.parametrize(
     ("what", "kills"),
-    [pytest.param(what, kills, marks=mark) for what in ("star", "report") for kills, mark in
+    [pytest.param(what, kills, marks=mark) for what in ("derive", "star", "report") for kills, mark in
      ((6, pytest.mark.long), (70, pytest.mark.soak))],
 )  # fmt: skip
-def test_killed_stars_and_reports_are_there_whole_or_not_at_all(tmp_path, what, kills):
-    """Of a lake that grows, and is damaged and repaired between; in the end they are those of one go."""
+def test_killed_outputs_are_there_whole_or_not_at_all(tmp_path, what, kills):
+    """Of a lake that grows, also by late updates, and is damaged and repaired; at last they are those of one go.
+
+    Derives end between any two commits, all of them at any instant.
+    """
     rng = Random(kills)
     killing, store, fresh = Killing(tmp_path, rng), *(lf.open_store(tmp_path / name) for name in ("lake", "fresh"))
-    options = {"allow_partial": True} if what == "star" else {"sections": SECTIONS}
-    with simulated(seed=5, updates=60, migrations=2) as net:
+    given = {"star": {"allow_partial": True}, "report": {"sections": SECTIONS}}
+    with simulated(seed=5, updates=60, migrations=2, late=0.5) as net:
         for attempt in range(4 * kills):
             if killing.kills == kills:
                 break
             net.sandbox.advance(updates=rng.randrange(1, 10))
-            store.sync(net, derive=NAMES, progress=False)
-            target = tmp_path / f"{what}-{attempt}"
-            if not killing.make(what, target, options):
-                assert target.exists()
-            assert_made_whole(target)
+            store.sync(net, derive=[] if what == "derive" else NAMES, progress=False)
+            target = NAMES if what == "derive" else tmp_path / f"{what}-{attempt}"
+            instant = rng.choice([None, rng.randrange(60)])
+            killed = killing.make(what, target, given.get(what, {"size": rng.choice([30, 300]), "instant": instant}))
+            if what == "derive":
+                assert_each_once(store)
+            else:
+                assert killed or target.exists()
+                assert_made_whole(target)
             if attempt % 5 == 4:
                 file = rng.choice(data_files(store, "updates", "events", *NAMES))
                 raw = bytearray(file.read_bytes())
                 raw[len(raw) // 2] ^= 16
                 file.write_bytes(raw)
                 store.repair()
-        for one in (store, fresh):
-            one.sync(net, derive=NAMES, progress=False)
+        for _ in range(4):  # what comes late is there by then
+            store.sync(net, derive=NAMES, progress=False)
+        fresh.sync(net, derive=NAMES, progress=False)
     assert killing.kills == kills
     assert_equal_to_one_go(store)
+    if what == "derive":
+        assert store.check(full=True)
+        for name in NAMES:
+            key = tables.DERIVED_TABLES[name].key[0]
+            found, wanted = (one.load(name).sort_values(key, ignore_index=True) for one in (store, fresh))
+            pd.testing.assert_frame_equal(found, wanted, obj=name)
+        return
     places = [tmp_path / "once", tmp_path / "in-one-go"]
     for one, place in zip((store, fresh), places, strict=True):
         one.export(place, model="star") if what == "star" else one.report(place, sections=SECTIONS)
@@ -190,6 +207,14 @@ def test_killed_stars_and_reports_are_there_whole_or_not_at_all(tmp_path, what, 
         for name in sorted(file.name for file in places[1].glob("*.parquet")):
             found, wanted = (pd.read_parquet(place / name) for place in places)
             pd.testing.assert_frame_equal(found, wanted, obj=name)
+
+
+def assert_each_once(store):
+    """Each key of a kept table is there once, and its rows are of the history that readers see."""
+    for name in {*NAMES} & {*store.tables().table}:
+        key = ", ".join(tables.DERIVED_TABLES[name].key)
+        with contextlib.suppress(lf.errors.StoreError):  # after a repair it is not computed yet
+            assert store.sql(f"select {key} from {name} group by all having count(*) > 1", allow_partial=True).empty
 
 
 def assert_made_whole(target):

@@ -1,8 +1,7 @@
 -- One row per day and provider of an application with rewards on it, or through which coin was paid.
 select
-  date_number(utc_day(time)) as date_key, utc_day(time) as date, key_of(provider) as party_key, activity_weight, coupons_created,
-  coupons_claimed, coupons_expired, rewards_claimed, rewards_claimed_usd, rewards_expired, share, users, burned, burned_usd,
-  whole
+  date_number(utc_day(time)) as date_key, utc_day(time) as date, key_of(provider) as party_key,
+  app_daily.* exclude (time, provider)
 from app_daily
 where day_of(time) in (select day from asked_days)
 order by date, provider

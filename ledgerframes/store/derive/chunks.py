@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -35,40 +36,34 @@ class HistoryReader:
     """
 
     def __init__(self, root: Root) -> None:
-        self._root = root
+        self._tables = {name: root.shown(name) for name in HISTORY.order}
         # Listing the files of a table costs more than reading a few rows.
-        self._data = {name: root.shown(name).dataset() for name in HISTORY.order}
+        self._data = {name: table.dataset() for name, table in self._tables.items()}
 
     def rows(self, interval: Interval) -> History[Any]:
         """The events and legs of an interval of one migration, in the order of the history."""
-        legs = self._root.shown("reassignments").table.names
+        legs = self._tables["reassignments"].table.names
         return History(None, self._rows("events", interval, _EVENTS), self._rows("reassignments", interval, legs))
 
-    def has_rows(self, intervals: Sequence[Interval]) -> bool:
-        """Whether any update lies in some intervals."""
-        if not intervals:
-            return False
-        with damage_named([self._root.shown(HISTORY.index)]):
-            first = self._data[HISTORY.index].head(1, columns=["record_time"], filter=rows_of(intervals))
-        return bool(first.num_rows)
-
-    def parts(self, wanted: Interval, done: Iterable[Sequence[Interval]]) -> Iterator[Interval]:
-        """The parts of an interval that have rows, each small enough to be computed at once, in order.
+    def parts(self, wanted: Iterable[Interval], done: Iterable[Sequence[Interval]] = ()) -> Iterator[Interval]:
+        """The parts of intervals that have rows, each small enough to be computed at once, in order.
 
         Args:
-            wanted: an interval of one migration.
+            wanted: intervals of one migration each.
             done: what each table is computed from; no part crosses the end of one of these intervals.
         """
-        ends = {part.hi for parts in done for part in parts if part.migration_id == wanted.migration_id}
-        lo = wanted.lo
-        for end in [*sorted(end for end in ends if wanted.lo < end < wanted.hi), wanted.hi]:
-            for hi in self._cuts(wanted._replace(lo=lo, hi=end)):
-                yield wanted._replace(lo=lo, hi=hi)
-                lo = hi
+        stops = {(part.migration_id, part.hi) for parts in done for part in parts}
+        for interval in wanted:
+            inside = (hi for migration_id, hi in stops if migration_id == interval.migration_id)
+            rest = interval
+            for end in [*sorted(hi for hi in inside if interval.lo < hi < interval.hi), interval.hi]:
+                for hi in self._cuts(rest._replace(hi=end)):
+                    yield rest._replace(hi=hi)
+                    rest = rest._replace(lo=hi)
 
     def _cuts(self, wanted: Interval) -> list[int]:
         """Where the parts of an interval end: only its record times are held in memory, without the events."""
-        with damage_named([self._root.shown(HISTORY.index)]):
+        with damage_named([self._tables[HISTORY.index]]):
             scanner = self._data[HISTORY.index].scanner(
                 {
                     "time": pc.field("record_time").cast(pa.int64()),
@@ -78,17 +73,11 @@ class HistoryReader:
                 filter=rows_of([wanted]),
             )
             times = pa.TableGroupBy(scanner.to_table(), "time").aggregate([("rows", "sum")]).sort_by("time")
-        cuts, count = [], 0
-        for time, rows in zip(times["time"].to_numpy().tolist(), times["rows_sum"].to_numpy().tolist(), strict=True):
-            count += rows
-            if count >= EVENTS_AT_ONCE:
-                cuts.append(time)
-                count = 0
-        return [*cuts, wanted.hi] if count else cuts
+        chunks = np.cumsum(times["rows_sum"].to_numpy()) // EVENTS_AT_ONCE
+        ends = times["time"].to_numpy()[np.flatnonzero(np.diff(chunks))]
+        return [*ends.tolist(), wanted.hi] if times.num_rows else []
 
     def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
-        table = self._root.shown(name)
+        table = self._tables[name]
         with damage_named([table]):
-            rows = rows_of([interval])
-            rows_read = load_table(self._data[name].filter(rows), columns, None, table.table)
-        return rows_read.replace_schema_metadata()
+            return load_table(self._data[name], columns, rows_of([interval]), table.table).replace_schema_metadata()

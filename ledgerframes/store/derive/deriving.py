@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.errors import PartialResultError, StoreError, visible
-from ledgerframes.loaders.opening import Opening
-from ledgerframes.models.computing import together
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
-from ledgerframes.store.coverage import Interval, beyond, lies_in
+from ledgerframes.store.coverage import Interval, beyond, lies_in, merged
 from ledgerframes.store.coverage_document import Progress
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.chunks import HistoryReader
-from ledgerframes.store.derive.contracts import contracts_changed, opening_of
-from ledgerframes.store.derive.from_rows import supply_rows
-from ledgerframes.store.derive.open_rows import files_with, open_rows, rows_beside
-from ledgerframes.store.derive.progress import NEW, Basis, read, why_again, with_interval
-from ledgerframes.store.derive.rules import Change, changed
+from ledgerframes.store.derive.kept_rows import files_of, open_rows
+from ledgerframes.store.derive.progress import NEW, Basis, read, why_again
+from ledgerframes.store.derive.rules import Change, changes, supply_rows
 from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
@@ -131,7 +127,8 @@ class _Run:
                 table.create()
             table.check_schema()
         self._begin_again()
-        for interval in self._parts():
+        done = [self._progress[name].done for name in self._chunked]
+        for interval in self._history.parts(beyond(self._basis.intervals, self._progress[_CARRIED].done), done):
             self._take(interval)
         for name in self._chunked:
             self._progress[name] = replace(self._progress[name], done=self._basis.intervals)
@@ -149,11 +146,6 @@ class _Run:
     def _chunked(self) -> list[str]:
         """The tables that are computed chunk by chunk, in the order of writing; the open contracts last."""
         return [name for name in self._tables if name != SUMMED]
-
-    def _parts(self) -> Iterator[Interval]:
-        """The chunks that are not in all tables yet, in order."""
-        for interval in self._basis.beyond(self._progress[_CARRIED].done):
-            yield from self._history.parts(interval, [self._progress[name].done for name in self._chunked])
 
     def report(self) -> DeriveReport:
         """The report of this pass."""
@@ -177,9 +169,8 @@ class _Run:
                 continue
             table, basis = self._tables[name], self._basis
             self._progress[name] = Progress(rules=VERSIONS[name], changes=basis.changes, begun=basis.begun)
-            files = [] if table.files is None else list(table.files.listed.values())
-            if files:
-                table.change(_empty(table), files)
+            if table.size()["files"]:
+                table.replace(table.table.schema.empty_table())
                 self._commits += 1
             if name != _CARRIED and why != NEW:
                 self._again[name] = why
@@ -188,36 +179,34 @@ class _Run:
     def _comes_late(self, progress: Progress) -> bool:
         """Whether an earlier migration than the last computed one has more, which may have ended contracts of that."""
         last = max((interval.migration_id for interval in progress.done), default=-1)
-        return self._history.has_rows([part for part in self._basis.beyond(progress.done) if part.migration_id < last])
+        new = beyond(self._basis.intervals, progress.done)
+        return any(self._history.parts(part for part in new if part.migration_id < last))
 
     def _take(self, interval: Interval) -> None:
         """Compute a chunk, and commit its changes to each table that lacks it."""
-        rows = self._history.rows(interval)
-        opening = opening_of(rows, self._tables[_CARRIED])
         # Parts never cross the end of the computed part of a table, so one place decides for all.
         end = Cursor(interval.migration_id, interval.hi)
-        with together(rows, opening=Opening(opening), rows_only=True) as inputs:
+        with changes(self._history.rows(interval), self._opened) as changed:
             for name in self._chunked:
                 if not lies_in(end, self._progress[name].done):
-                    carried = name == _CARRIED
-                    change = contracts_changed(rows, opening) if carried else changed(name, inputs, self._opened)
-                    self._commit(name, change, with_interval(self._progress[name].done, interval))
+                    self._commit(name, changed(name), interval)
         self._record()
 
     def _opened(self, name: str, wanted: pc.Expression) -> pa.Table:
         return open_rows(self._tables[name], wanted)
 
-    def _commit(self, name: str, change: Change, done: tuple[Interval, ...]) -> None:
-        table = self._tables[name]
-        empty = _empty(table)
-        progress = self._progress[name]
-        progress = replace(progress, done=done, unknown=progress.unknown + change.unknown)
-        key = table.table.key[0]
-        files = files_with(table, key, change.keys)
-        remaining = rows_beside(table, files, key, change.keys)
-        changing = (part for part in (change.open, *remaining) if part.num_rows)
-        table.change(_in_form(change.rows, empty), files, _each_in_form(changing, empty))
-        self._progress[name] = progress
+    def _commit(self, name: str, change: Change, interval: Interval) -> None:
+        table, progress = self._tables[name], self._progress[name]
+        data, replaced = table.dataset(), pc.field(table.table.key[0]).isin(change.keys)
+        with damage_named([table]):
+            opened = files_of(table, data, changing=True) if len(change.keys) else ()
+            files = [(file, rows) for file, rows in opened if rows.scanner(filter=replaced).count_rows()]
+        # One file at a time.
+        kept = (rows.to_table(schema=data.schema, filter=~replaced) for _, rows in files)
+        changing = (part for part in chain([change.open], kept) if part.num_rows)
+        table.change(change.rows, [file for file, _ in files], changing)
+        done, unknown = merged([*progress.done, interval]), progress.unknown + change.unknown
+        self._progress[name] = replace(progress, done=done, unknown=unknown)
         self._written[name] += change.rows.num_rows + change.open.num_rows
         self._commits += 1
         if table.files is not None and len(table.files.listed) > _FILES:
@@ -229,20 +218,7 @@ class _Run:
         below = [self._tables[name] for name in NEEDS[SUMMED]]
         with damage_named(below):
             rows = supply_rows({one.name: one.dataset() for one in below}, begun=self._basis.begun)
-        files = [] if table.files is None else list(table.files.listed.values())
         self._progress[SUMMED] = replace(self._progress[SUMMED], done=self._basis.intervals)
-        table.change(rows, files)
+        table.replace(rows)
         self._written[SUMMED] += rows.num_rows
         self._commits += 1
-
-
-def _empty(table: DeltaStoreTable) -> pa.Table:
-    return table.table.schema.remove_metadata().empty_table()
-
-
-def _in_form(rows: pa.Table, empty: pa.Table) -> pa.Table:
-    return rows.select(empty.column_names).cast(empty.schema)
-
-
-def _each_in_form(parts: Iterable[pa.Table], empty: pa.Table) -> Iterable[pa.Table]:
-    return (_in_form(part, empty) for part in parts)

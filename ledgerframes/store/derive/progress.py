@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.coverage import BEGINNING, Interval, beyond, missing
+from ledgerframes.store.coverage import BEGINNING, Interval, beyond
 from ledgerframes.store.coverage_document import Document, Progress
 from ledgerframes.store.derive.tables import VERSIONS
 from ledgerframes.store.root import Root
@@ -44,10 +44,6 @@ class Basis:
         # A start that nothing shows to be late counts as the beginning, as in loads.
         begun = begin is not None and begin.late is None and bool(intervals) and intervals[0][:2] == begin[:2]
         return cls(intervals, coverage.changes, begun)
-
-    def beyond(self, done: Sequence[Interval]) -> list[Interval]:
-        """The parts that are not computed yet, in order."""
-        return [part for interval in self.intervals for part in missing(interval, done)]
 
 
 def _without_gap(
@@ -100,10 +96,3 @@ def read(document: Document, name: str) -> Progress:
             f" up to {VERSIONS[name]}); install a newer one"
         )
     return progress
-
-
-def with_interval(done: Sequence[Interval], interval: Interval) -> tuple[Interval, ...]:
-    """The computed intervals after one more is added."""
-    before = [part for part in done if part.migration_id != interval.migration_id]
-    own = [part.lo for part in done if part.migration_id == interval.migration_id]
-    return tuple(sorted([*before, interval._replace(lo=min([*own, interval.lo]))]))

@@ -21,7 +21,8 @@ from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import Part, batches_of
 from ledgerframes.store.read.windows import lake_window, require
-from ledgerframes.store.star.exporting import export_star, star_format
+from ledgerframes.store.star.exporting import star_export, star_format
+from ledgerframes.store.star.star import Star
 from ledgerframes.store.stored_tables import STORED, declared
 from ledgerframes.store.table_sets import set_of
 
@@ -91,12 +92,13 @@ def export(
     if model is not None:
         choice(model, "model", ["star"])
         _refuse_with_model(tables=tables, start=start, end=end, last=last, layout=None if layout == "file" else layout)
-        return export_star(
-            self._lake, self._lake.existing(as_of), path, format=star_format(path, format), profile=profile,
-            times=times,
-            overwrite=flag(overwrite, "overwrite"), allow_partial=flag(allow_partial, "allow_partial"),
-            as_of=None if as_of is None else str(as_of), personal=flag(personal, "personal"),
-        )  # fmt: skip
+        form, older = star_format(path, format), None if as_of is None else str(as_of)
+        star = Star(self._lake.existing(as_of), self._lake.url, allow_partial=flag(allow_partial, "allow_partial"))
+        with star_export(star, path, format=form, as_of=older) as contents:
+            return export_tables(
+                target=path, format=form, profile=profile or "bi", times=times, overwrite=overwrite,
+                personal=flag(personal, "personal"), **contents,
+            )  # fmt: skip
     wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     chosen = None if tables is None else names(tables, "tables")
     root = self._lake.existing(as_of)

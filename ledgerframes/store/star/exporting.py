@@ -1,30 +1,33 @@
-"""`export_star`: a store as a star schema for BI programs; `Store.export` calls it."""
+"""`star_export`: a store as a star schema for BI programs, with its `model.json`; `Store.export` writes it."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import InputError
-from ledgerframes.export.exporting import Companion, Format, Profile, WrittenTable, export_tables, format_of
-from ledgerframes.export.report import ExportReport
-from ledgerframes.export.shape import Times
-from ledgerframes.store.lake import Lake
-from ledgerframes.store.root import Root
-from ledgerframes.store.star.model import model_of
+from ledgerframes.export.exporting import Companion, Format, WrittenTable, format_of
 from ledgerframes.store.star.semantic_model import write_semantic_model
 from ledgerframes.store.star.star import Star
+from ledgerframes.tables.star import RELATIONS, STAR
+from ledgerframes.version import __version__
 
 _log = logging.getLogger("ledgerframes.store")
 MODEL: Final = "model.json"
 #: The folder of the semantic model for Power BI.
 TMDL: Final = "tmdl"
+_KEYS: Final = (
+    "A key is the first 63 bits of the SHA-256 of the natural key in UTF-8, as a whole number. The text of a natural"
+    " key of several columns is their JSON array without spaces; a round is its decimal number. The key of a day is its"
+    " date as a number, such as 20250303. Where a fact names nothing, its key is null."
+)
 
 
 def star_format(target: str | os.PathLike[str], format: Format | None) -> Format:  # noqa: A002
@@ -39,66 +42,36 @@ def star_format(target: str | os.PathLike[str], format: Format | None) -> Format
     return chosen
 
 
-def export_star(
-    lake: Lake,
-    root: Root,
-    target: str | os.PathLike[str],
-    *,
-    format: Format,  # noqa: A002 - the word that pandas, polars and Delta use
-    profile: Profile | None,
-    times: Times,
-    overwrite: bool,
-    allow_partial: bool,
-    as_of: str | None,
-    personal: bool,
-    key_bits: int = 63,
-) -> ExportReport:
-    """Write the tables of a star, a `model.json` with their relations, and a semantic model; all or nothing.
+@contextmanager
+def star_export(star: Star, target: str | os.PathLike[str], *, format: Format, as_of: str | None) -> Iterator[Any]:  # noqa: A002
+    """The tables of a star, a `model.json` with their relations, and a semantic model with tables in Parquet.
 
     Args:
-        lake: the store.
-        root: its state.
-        target: see `lf.export`, like the others.
-        format: see `lf.export`.
-        profile: see `lf.export`; by default `"bi"`.
-        times: see `lf.export`.
-        overwrite: see `lf.export`.
-        allow_partial: export a history with gaps.
-        as_of: the name of the state, if it is an older one.
-        personal: keep personal data; the star has none in columns of its own.
-        key_bits: the number of bits per key; shorter ones collide.
+        star: the star, which is closed afterwards.
+        target: its folder or workbook.
+        format: the format of the tables.
+        as_of: the name of the store's state, if it is an older one.
+
+    Yields:
+        The arguments of `export_tables` for them.
 
     Raises:
         InputError: the target cannot be written.
-        StoreError: there is no history, or two natural keys have one key.
-        PartialResultError: the history has gaps.
     """
     import duckdb
 
-    star = Star(root, lake.url, allow_partial=allow_partial, key_bits=key_bits)
-
     def write(written: Sequence[WrittenTable], paths: Mapping[str, Path]) -> None:
-        model = model_of(
-            written,
-            source=lake.url,
-            as_of=as_of,
-            reach={table.name: star.reach(table.name) for table in written},
-            left_out=star.left_out,
-            not_understood=star.not_understood,
-        )
+        model = _model(star, written, as_of)
         text = json.dumps(model, ensure_ascii=False, indent=1) + "\n"
         paths[MODEL].write_text(text, encoding="utf-8", newline="")
         if TMDL in paths:
             write_semantic_model(paths[TMDL], model, Path(read_path(target, "path")).absolute())
 
-    names = (MODEL, TMDL) if format == "parquet" else (MODEL,)
-    provenance: dict[str, Any] = {"source": lake.url, "model": "star", "as_of": as_of}
+    companion = Companion((MODEL, TMDL) if format == "parquet" else (MODEL,), write)
+    provenance = {"source": star.url, "model": "star", "as_of": as_of}
     try:
         with closing(star):
-            report = export_tables(
-                star.sources(), target, format=format, profile=profile or "bi", times=times, overwrite=overwrite,
-                provenance=provenance, personal=personal, companion=Companion(names, write),
-            )  # fmt: skip
+            yield {"sources": star.sources(), "provenance": provenance, "companion": companion}
     except (OSError, duckdb.IOException) as error:  # DuckDB spills to disk what does not fit into memory
         raise InputError(f"cannot write {os.fspath(target)!r}: {error}; name another place or make room") from error
     except duckdb.OutOfMemoryException as error:
@@ -106,4 +79,42 @@ def export_star(
     for why in dict.fromkeys(star.left_out.values()):
         tables = ", ".join(name for name, its in star.left_out.items() if its == why)
         _log.warning("left out: %s (%s)", tables, why)
-    return report
+
+
+def _model(star: Star, written: Sequence[WrittenTable], as_of: str | None) -> dict[str, Any]:
+    """The contents of `model.json`."""
+    names = {table.name for table in written}
+    return {
+        "model": "star",
+        "version": __version__,
+        "source": star.url,
+        "as_of": as_of,
+        "keys": _KEYS,
+        "tables": [
+            {
+                "name": table.name,
+                "kind": table.name.partition("_")[0].replace("dim", "dimension"),
+                "meaning": STAR[table.name].meaning,
+                "file": Path(table.place).name,
+                "rows": table.rows,
+                "key": list(STAR[table.name].key),
+                "reaches": [str(interval) for interval in star.reach(table.name)],
+                "columns": [_column(field) for field in table.schema],
+            }
+            for table in written
+        ],
+        "relations": [asdict(relation) for relation in RELATIONS if relation.table in names and relation.to in names],
+        "left_out": star.left_out,
+        "not_understood": star.not_understood,
+    }
+
+
+def _column(field: Any) -> dict[str, Any]:
+    facts = {name: (field.metadata or {}).get(name.encode(), b"").decode() for name in ("description", "unit")}
+    return {
+        "name": field.name,
+        "type": str(field.type),
+        "nullable": field.nullable,
+        "meaning": facts["description"],
+        "unit": facts["unit"] or None,
+    }

@@ -15,7 +15,7 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.derive.derived_rows import derived_data
+from ledgerframes.store.derive.kept_rows import derived_data
 from ledgerframes.store.read.model_inputs import gives_of, known_of
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.root import Root
@@ -61,6 +61,7 @@ class Star:
     def __init__(self, root: Root, url: str, *, allow_partial: bool, key_bits: int = 63) -> None:
         if not root.has(HISTORY):
             raise StoreError(f"{url}: there is no history to make a star of; sync it first: store.sync(net)")
+        self.url = url
         self._root = root
         tables = [*HISTORY.shown, *(VERDICTS.shown if root.has(VERDICTS) else ())]
         self._parts = {name: Part.of(root, name, Window(), allow_partial=allow_partial) for name in tables}
@@ -117,11 +118,7 @@ class Star:
 
     @cached_property
     def _engine(self) -> Engine:
-        def keep(data: Any) -> Callable[..., Any]:
-            return lambda *_: data
-
-        derived = {name: keep(data) for name, data in self._derived.items()}
-        engine = Engine(self._gives | derived)
+        engine = Engine(self._gives | {name: lambda *_, data=data: data for name, data in self._derived.items()})
         days = engine.interruptible(lambda: engine.rows("held_days"), "dim_date")["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
         engine.set(
@@ -142,7 +139,7 @@ class Star:
         with damage_named([*kept, *(part.table for part in self._parts.values())]):
             self._check_keys(name)
             reader = engine.interruptible(lambda: engine.batches(name), name)
-            while (rows := engine.interruptible(partial(_next, reader), name)) is not None:
+            while (rows := engine.interruptible(partial(next, reader, None), name)) is not None:
                 columns = [rows[field.name].cast(field.type) for field in schema]
                 yield pa.record_batch(columns, schema=schema)
 
@@ -161,10 +158,3 @@ class Star:
                 " two natural keys have the same key: export the tables without model=, and report this, since it is"
                 " not expected to happen"
             )
-
-
-def _next(reader: pa.RecordBatchReader) -> pa.RecordBatch | None:
-    try:
-        return reader.read_next_batch()
-    except StopIteration:
-        return None
