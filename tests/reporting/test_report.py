@@ -186,7 +186,7 @@ def test_a_wrong_argument_is_named(filled, tmp_path):
 
 def test_validators_of_a_part_of_the_history_stand_on_the_rounds_of_their_first_coupons(filled, net):
     late = lf.load_history(net, start=(1, "0001-01-01"), progress=False)
-    report_data = ReportData(late.updates, late.events, late.reassignments, store=filled)
+    report_data = ReportData(late.updates, late._asdict().__getitem__, filled)
     assert "Validators by the round of their first coupon" in "".join(licenses(report_data).parts)
 
 
@@ -430,8 +430,26 @@ def test_last_and_start_do_not_go_together(filled, tmp_path):
         lf.report(filled, tmp_path / "r.html", last="soon")
 
 
+def test_a_report_reads_no_table_that_its_sections_do_not_need(tmp_path, net):
+    store = lf.open_store(tmp_path / "lake")
+    store.sync(net, progress=False)
+    for file in (tmp_path / "lake" / "events").rglob("*.parquet"):
+        file.unlink()
+
+    assert lf.report(store, tmp_path / "r.html", sections=["activity", "flows", "anomalies"]).exists()
+    with pytest.raises(lf.errors.StoreError, match=r"events: the file .* is damaged: it is gone"):
+        lf.report(store, tmp_path / "all.html")
+
+
+def report_data_of(history, *rest, **options):
+    frames = dict(zip(lf.types.History._fields, history, strict=True))
+    return ReportData(frames["updates"], frames.__getitem__, *rest, **options)
+
+
 def words_of(section, **options):
-    return re.sub(r"<[^>]*>", " ", "".join(SECTIONS[section](ReportData(*options["data"], options.get("store"))).parts))
+    return re.sub(
+        r"<[^>]*>", " ", "".join(SECTIONS[section](report_data_of(options["data"], options.get("store"))).parts)
+    )
 
 
 def history_of(store):
@@ -581,7 +599,7 @@ def test_what_is_not_known_to_have_been_burned_is_not_said_to_be_nothing(synced)
     burned.loc[burned[unknown] != 0, unknown] = None
     alone = burned[burned[unknown].isna()].assign(**dict.fromkeys({*amounts} - {unknown}, Decimal(0)))
     for rows in (burned, alone):
-        report_data = ReportData(*history_of(synced), synced, made={"mint_burn": rows})
+        report_data = report_data_of(history_of(synced), synced, made={"mint_burn": rows})
         parts = [part for name in ("summary", "burn", "coin_supply") for part in SECTIONS[name](report_data).parts]
         words = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", "".join(parts)))
 

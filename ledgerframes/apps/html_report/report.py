@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def report(
                     " out"
                 )
             one, two, three = (_pandas(frame, name) for frame, name in zip(data, History._fields, strict=True))
-            report_data = ReportData(one, two, three)
+            report_data = ReportData(one, {"events": two, "reassignments": three}.__getitem__)
         made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
         head, foot = scripts() if interactive else ("", "")
         made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
@@ -134,19 +135,20 @@ def stored_report_data(
     allow_partial: bool = False,
 ) -> ReportData:
     """The data of a store in the range, and its period."""
-    options: dict[str, Any] = {"end": end, "last": last, "as_of": as_of, "allow_partial": allow_partial}
-    updates, events, reassignments = (store.load(name, start=start, **options) for name in History._fields)
+    options: dict[str, Any] = {"end": end, "as_of": as_of, "allow_partial": allow_partial}
+    updates = store.load("updates", start=start, last=last, **options)
     if last is not None:
         start = pd.Timestamp(updates.attrs["counted_from"]) - pd.Timedelta(
             duration(last, "last", bare=False), unit="us"
         )
+    read = partial(store.load, start=start, **options)
     place = bound(None if isinstance(start, str) and start == "begin" else start, "start")
     until = bound(end, "end")
     # Nothing is read beyond `end`, so a period needs no end where that is a place of one migration.
     period = Period(_moment(place), None if isinstance(until, Cursor) else _moment(until))
     begins = start if isinstance(place, Cursor) and not _by_time(store, period, updates, end, as_of) else None
     period = period if begins is None else Period()
-    return ReportData(updates, events, reassignments, store, as_of, period, end, begins)
+    return ReportData(updates, read, store, as_of, period, end, begins)
 
 
 def _by_time(store: Store, period: Period, updates: pd.DataFrame, end: Any, as_of: Any) -> bool:

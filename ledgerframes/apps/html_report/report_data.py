@@ -65,7 +65,8 @@ class ReportData:
     """The data of a report.
 
     Attributes:
-        updates: the frame of the period, as a store or a loader returns it; the same for `events` and `reassignments`.
+        updates: the frame of the period, as a store or a loader returns it.
+        read: returns `events` and `reassignments` of the period, by their names.
         store: the store, if there is one: it has coverage, snapshots and the time before the period.
         as_of: the state it is read in.
         period: the part of record time that the report is about.
@@ -78,8 +79,7 @@ class ReportData:
     """
 
     updates: pd.DataFrame
-    events: pd.DataFrame
-    reassignments: pd.DataFrame
+    read: Callable[[str], pd.DataFrame]
     store: Store | None = None
     as_of: Any = None
     period: Period = Period()
@@ -88,6 +88,16 @@ class ReportData:
     interactive: bool = False
     opened: ExitStack = field(default_factory=ExitStack)
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """The events of the period, which not every section needs."""
+        return self.read("events")
+
+    @cached_property
+    def reassignments(self) -> pd.DataFrame:
+        """The reassignments of the period, likewise."""
+        return self.read("reassignments")
 
     @property
     def history(self) -> History[Any]:
@@ -153,7 +163,9 @@ class ReportData:
     @cached_property
     def legs(self) -> pd.DataFrame:
         """Reassignments up to the end of the period, from as early as they are known without a gap."""
-        if self.store is None or self.opening is None or self.begins is not None:
+        if self.store is None or self.period.start is None:
+            return self.reassignments
+        if self.opening is None or self.begins is not None:
             return self.whole.reassignments
         return self.store.load("reassignments", end=self.end)
 
