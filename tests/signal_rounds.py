@@ -5,8 +5,10 @@ python -m tests.signal_rounds OPERATION URL FOLDER ROUNDS SEED
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import shutil
 import signal
 import sys
 import threading
@@ -16,6 +18,7 @@ from pathlib import Path
 
 import ledgerframes as lf
 from ledgerframes.cli.app import main
+from ledgerframes.store.derive.tables import DERIVABLE
 from ledgerframes.threads import spawn
 
 #: Seconds within which an operation has ended after a signal, on a machine that has nothing else to do.
@@ -51,13 +54,38 @@ def report(url: str, folder: Path) -> None:
         lf.report(lf.open_store(folder / "lake"), folder / "report.html", overwrite=True)
 
 
+def derive(url: str, folder: Path) -> None:
+    """Compute all tables that a copy of a lake can keep, again and again; each copy is sound when its derive ended."""
+    del url
+    place, copied = folder / "derived", folder / "copied"
+    while True:
+        assert not copied.exists() or lf.open_store(place).check(full=True)
+        copied.unlink(missing_ok=True)
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(folder / "lake", place)
+        copied.touch()
+        lf.open_store(place).derive(DERIVABLE)
+
+
+def star(url: str, folder: Path) -> None:
+    """Export stars of a lake, each of which is there whole or not at all."""
+    del url
+    model = folder / "star" / "model.json"
+    while True:
+        tables = json.loads(model.read_text(encoding="utf-8"))["tables"] if model.exists() else []
+        assert all((model.parent / table["file"]).exists() for table in tables)
+        lf.open_store(folder / "lake").export(folder / "star", model="star", overwrite=True)
+
+
 def cli(url: str, folder: Path) -> None:
     """A sync by the command line."""
     sys.argv = ["ledgerframes", "sync", str(folder / "lake"), "--scan-url", url]
     main()
 
 
-OPERATIONS = {operation.__name__: operation for operation in (load, sync, follow, report, cli)}
+OPERATIONS = {operation.__name__: operation for operation in (load, sync, follow, report, derive, star, cli)}
+#: Those that ask no server.
+OF_LAKES = ("report", "derive", "star")
 
 
 def seconds_to_end(call: Callable[[], None], number: signal.Signals, after: float) -> float:
@@ -88,6 +116,8 @@ def import_all(folder: Path) -> None:
         lake.sync(net, page_size=50, progress=False)
         lf.load_history(net, start="begin")
         lf.report(lake, folder / "first.html")
+        lake.derive(DERIVABLE)
+        lake.export(folder / "first", model="star")
 
 
 def left_over() -> list[str]:
