@@ -203,7 +203,8 @@ class _Exchange(Generic[T]):
         self._began = clock.monotonic()
         self._until = self._began + self.transport.settings.budget if self.sink is None else self._until
         left = [_Server(url, memory.routes(url, first, len(self.candidates))) for url in servers]
-        failure = failed = denied = None
+        failure = denied = None
+        failed: dict[str, Failure] = {}
         moved = handled = False
         while left:
             server = min(left, key=attrgetter("ready"))
@@ -226,6 +227,7 @@ class _Exchange(Generic[T]):
             if not revised and (outcome.unknown_route or (outcome.not_found and first.not_found_is_local)):
                 if not outcome.unknown_route:
                     memory.found(server.url, first, server.routes[0])
+                    failed.pop(server.url, None)
                 # A real 404 from one scan is more informative than an unknown path on another.
                 denied = outcome if denied is None or not outcome.unknown_route else denied
                 # The server that answers instead is preferred from then on, unless all are asked anyway.
@@ -237,7 +239,7 @@ class _Exchange(Generic[T]):
             if revised and not outcome.elsewhere:
                 handled = True
                 continue
-            failed = outcome
+            failed = {url: one for url, one in failed.items() if url != server.url} | {server.url: outcome}
             if not outcome.elsewhere:
                 if outcome.not_found:  # the server answered: it does not exist
                     self._learn(server, moved=moved)
@@ -248,7 +250,8 @@ class _Exchange(Generic[T]):
             if not (self._may_recover(server, outcome) or revised):
                 left.remove(server)
             handled = server.unreached > 0
-        last = failed or denied
+        # What a server that has since answered failed with before is no reason.
+        last = [denied, *failed.values()][-1]
         assert last is not None, "every interface has a server"
         raise last.error(self._attempts_made())
 

@@ -5,6 +5,8 @@ import json
 import pytest
 
 import ledgerframes as lf
+from tests.asking import asking
+from tests.transport.hostile_server import HostileServer, answer
 
 
 @pytest.fixture(scope="module")
@@ -41,37 +43,19 @@ def test_the_default_encoding_is_not_named_and_the_verbose_one_goes_under_both_n
     assert query == "contract_value_encoding=protobuf_json&daml_value_encoding=protobuf_json"
 
 
-@pytest.mark.parametrize(("token", "version"), [("Mw==", "v2"), (3, "v1")])
-def test_a_token_of_a_snapshot_goes_to_the_newest_route_of_its_form(scan, token, version):
-    place = {"record_time": "2026-01-30", "migration_id": 0, "after": token}
-    assert scan.preview.active_contracts(**place).url.endswith(f"/{version}/state/acs")
-    assert scan.preview.coins(**place, owners=["a::1"]).url.endswith(f"/{version}/holdings/state")
-
-
-def test_an_update_is_found_by_id_on_old_and_new_scans():
-    for release in ("0.7", "0.9"):
-        with lf.sandbox(updates=60, release=release) as other:
-            wanted = next(iter(other.sandbox.world.items()))
-            if release == "0.9":
-                update = other.scan.update_by_id(wanted["update_id"])
-            else:
-                with pytest.warns(FutureWarning, match="deprecated"):
-                    update = other.scan.update_by_id(wanted["update_id"])
-            assert update.item.update_id == wanted["update_id"]
-
-
-def test_a_hash_that_one_scan_has_not_indexed_is_asked_of_the_others(net, truth):
-    item = next(item for item in truth if item.get("external_transaction_hash"))
-    with (
-        lf.sandbox(updates=60, seed=1) as stranger,
-        lf.connect(scan_url=[stranger.sandbox.scan_url, net.sandbox.scan_url]) as both,
-    ):
-        assert both.scan.update_by_hash(item["external_transaction_hash"]).item.update_id == item["update_id"]
-
-
 def test_an_interface_without_an_address_says_which_argument_is_missing_and_only_a_sandbox_has_its_handle():
     with lf.connect(ledger_url="https://ledger.example.com") as net:
         with pytest.raises(lf.errors.ConfigurationError, match="scan_url"):
             net.scan.updates()
         with pytest.raises(lf.errors.ConfigurationError):
             _ = net.sandbox
+
+
+def test_what_a_scan_does_not_have_is_said_though_it_failed_before():
+    with (
+        HostileServer([answer({"error": "busy"}, 503), answer({"error": "none"}, 404)]) as server,
+        asking(server) as net,
+        pytest.raises(lf.errors.NotFoundError),
+    ):
+        net.scan.update_by_hash("ab")
+    assert len(server.heard) == 2
