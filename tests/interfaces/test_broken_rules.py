@@ -36,7 +36,9 @@ from tests.interfaces.served_answers import body_of, nowhere
 
 CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50")})
 ASSIGN = AssignCommand(reassignment_id="r-1", source="da1::12", target="da2::12")
+UNASSIGN = UnassignCommand(contract_id="00ab", source="da1::12", target="da2::12")
 TREE, MOVE = "ledger.submit_and_wait_for_transaction_tree", "ledger.submit_and_wait_for_reassignment"
+ASYNC = "ledger.submit_reassignment"
 BY_ID, USER, FACTORY = "ledger.transaction_by_id", "ledger.create_user", "registry.allocation_factory"
 SUMMARY = "validator.holdings_summary"
 CHOICE = {"allocation": {}, "extraArgs": {"context": {}, "meta": {}}}
@@ -45,7 +47,7 @@ SNAPSHOT = {"record_time": "2026-01-30", "migration_id": 0}
 KEPT = {
     TREE: {"commands": [CREATE], "command_id": "c-1", "act_as": ["alice::12"]},
     MOVE: {"commands": [ASSIGN], "command_id": "c-1", "submitter": "alice::12"},
-    "ledger.submit_reassignment": {"commands": [ASSIGN], "command_id": "c-1", "submitter": "alice::12"},
+    ASYNC: {"commands": [ASSIGN], "command_id": "c-1", "submitter": "alice::12"},
     BY_ID: {"update_id": "u"},
     FACTORY: {"choice_arguments": CHOICE},
     SUMMARY: {**SNAPSHOT, "owner_party_ids": ["a::1"]},
@@ -122,7 +124,7 @@ ROWS = [
     (TREE, {"package_id_selection_preference": [""]}, r"package_id_selection_preference\[0\]=''"),
     *(
         (call, changed, said)
-        for call in (MOVE, "ledger.submit_reassignment")
+        for call in (MOVE, ASYNC)
         for changed, said in [
             ({"commands": []}, r"commands=\[\]; give at least 1"),
             ({"commands": [{"AssignCommand": {}}]}, r"commands\[0\]=\{'AssignCommand'.*give an AssignCommand"),
@@ -137,6 +139,11 @@ ROWS = [
         ]
     ),
     (BY_ID, {"update_id": ""}, "update_id=''; give 1 to 255"),
+    ("scan.event_by_id", {"update_id": ""}, "update_id"),
+    ("scan.events", {"after": "2026-01-30"}, "give a pair"),
+    (USER, user("u" * 129), r"user\.id='uuu"),
+    (USER, user(""), r"user\.id=''"),
+    *((USER, annotated({key: "v"}), "annotations key") for key in ("", "n" * 64, f"{'a.' * 126}aa/n", "-a/n", "a//n")),
     (BY_ID, {"requesting_parties": ["a,b"]}, r"requesting_parties\[0\]='a,b'"),
     (BY_ID, {"requesting_parties": ["a"], **filtered()}, r"requesting_parties=\['a'\] excludes transaction_format"),
     (BY_ID, {"transaction_format": {"eventFormat": {}}}, "transaction_format=.*give a TransactionFormat"),
@@ -213,16 +220,42 @@ def test_a_broken_rule_is_named_and_nothing_sent(call, changed, said):
     assert sender.transport.stats.requests == 0
 
 
-@pytest.mark.parametrize("call", [TREE, MOVE, "ledger.submit_reassignment"])
+@pytest.mark.parametrize("call", [TREE, MOVE, ASYNC])
 def test_a_command_without_a_token_to_take_the_user_from_names_its_user(call):
     with pytest.raises(InputError, match=r"user_id=None.*ledger_token"):
         getattr(Ledger(nowhere(), has_token=False), call.partition(".")[2])(**KEPT[call])
 
 
-def test_lists_of_a_thousand_values_of_400_levels_and_numbers_of_numpy_go_out():
-    ledger, validator = Ledger(nowhere()), Validator(nowhere())
-    many = {"owner_party_ids": pd.Series(MANY[1:]), "migration_id": np.int64(4)}
-    sent = body_of(validator, "holdings_summary", **KEPT[SUMMARY] | many)
+KB_256 = 256 * 1024
+MOVED = {"commands": [UNASSIGN], "submitter": "a:-_ b"}
+#: What reaches a limit and keeps the rule: how it is written in the request.
+LIMITS = [
+    (SUMMARY, {"owner_party_ids": pd.Series(MANY[1:]), "migration_id": np.int64(4)}, "owner_party_ids", MANY[1:]),
+    *((ASYNC, MOVED | {"command_id": one}, "reassignmentCommands.commandId", one) for one in ("A9#:-_/ z", "x" * 255)),
+    *(
+        (USER, annotated(one), "user.metadata.annotations", one)
+        for one in (
+            {"k": "v" * (KB_256 // 2 - 1), "lm": "é" * (KB_256 // 4 - 1)},
+            {"n" * 63: "v"},
+            {f"{'a.' * 126}a/n": "v"},
+            {"tool.example.com/a.b-c_d": "v", "K": "é"},
+        )
+    ),
+    (USER, user("aZ9@^$.!-#+'~_|:()`"), "user.id", "aZ9@^$.!-#+'~_|:()`"),
+    (USER, user("u" * 128), "user.id", "u" * 128),
+    (USER, rights(OtherRight("CanDream", {"a": ["x"]})), "rights", [{"kind": {"CanDream": {"a": ["x"]}}}]),
+]
 
-    assert ledger.preview(TREE.partition(".")[2], **KEPT[TREE] | created(nested(400))).body
-    assert (sent["owner_party_ids"], sent["migration_id"]) == (MANY[1:], 4)
+
+@pytest.mark.parametrize(("call", "changed", "member", "written"), LIMITS, ids=[str(n) for n in range(len(LIMITS))])
+def test_what_reaches_a_limit_goes_out(call, changed, member, written):
+    interface, _, name = call.partition(".")
+    calls = Validator(nowhere()) if interface == "validator" else Ledger(nowhere())
+    sent = body_of(calls, name, **KEPT.get(call, {}) | changed)
+    for step in member.split("."):
+        sent = sent[step]
+    assert sent == written
+
+
+def test_a_value_of_400_levels_goes_out():
+    assert Ledger(nowhere()).preview(TREE.partition(".")[2], **KEPT[TREE] | created(nested(400))).body

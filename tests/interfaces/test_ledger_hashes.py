@@ -39,13 +39,6 @@ def test_a_transaction_is_loaded_by_its_hash():
     assert newer.asked[0]["updateFormat"]["includeReassignments"]["filtersByParty"].keys() == {"a::1"}
 
 
-def test_exactly_one_of_id_and_hash_is_given():
-    with connected(Newer()) as net:
-        for given in ({}, {"update_id": "u", "hash": "h"}):
-            with pytest.raises(InputError, match="give exactly one of them"):
-                lf.load_ledger_transaction(net, **given)
-
-
 def test_a_participant_before_3_6_is_named_as_such():
     wrong = pytest.raises(NotFoundError, match=r"another release, .*Canton has it since 3\.6")
     with connected(Participant(without=("/v2/updates/update-by-hash",))) as net, wrong:

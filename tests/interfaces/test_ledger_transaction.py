@@ -1,7 +1,6 @@
 """What transaction_by_id asks, of old servers and of new ones, and what it reads."""
 
 import json
-from decimal import Decimal
 
 import pytest
 from served_answers import UNKNOWN_ROUTE, far, reply
@@ -31,72 +30,39 @@ TRANSACTION = {
 }  # fmt: skip
 
 
-def test_the_flat_answer_is_read_with_exact_numbers():
-    with far(transaction_by_id=reply({"transaction": TRANSACTION})) as there:
-        read = there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
-    created, archived, exercised = read.item.events
-
-    assert (read.item.update_id, read.item.offset, read.item.paid_traffic_cost) == ("u-1", 7, 12)
-    assert (created.kind, created.acs_delta, created.create_argument) == ("CreatedEvent", True, {"n": Decimal("1.1")})
-    assert (archived.kind, archived.witness_parties) == ("ArchivedEvent", ["a::1"])
-    assert (exercised.kind, exercised.acting_parties) == ("ExercisedEvent", ["a::1"])
-    assert json.loads(read.raw) == TRANSACTION
-    assert there.asked[0].json == {
-        "updateId": "u-1",
-        "transactionFormat": {
-            "eventFormat": {
-                "filtersByParty": {},
-                "filtersForAnyParty": {"cumulative": [{"identifierFilter": {"WildcardFilter": {"value": {}}}}]},
-                "verbose": False,
-            },
-            "transactionShape": "TRANSACTION_SHAPE_ACS_DELTA",
-        },
-    }
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        pytest.param({"update": {"Transaction": {"value": TRANSACTION}}}, id="wrapped"),
-        pytest.param({"update": {"Transaction": TRANSACTION}}, id="flat"),
-    ],
-)
-def test_a_server_without_transaction_by_id_is_asked_by_update_by_id(answer):
-    with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=reply(answer)) as there:
-        first = there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
-        there.ledger.transaction_by_id("u-1", transaction_format=FORMAT)
-
-    assert json.loads(first.raw) == TRANSACTION
-    assert there.routes == ["POST /v2/updates/transaction-by-id"] + ["POST /v2/updates/update-by-id"] * 2
-    assert there.asked[1].json == {
-        "updateId": "u-1",
-        "updateFormat": {"includeTransactions": there.asked[0].json["transactionFormat"]},
-    }
-
-
 WILDCARD = {"cumulative": [{"identifierFilter": {"WildcardFilter": {"value": {}}}}]}
+EFFECTS = "TRANSACTION_SHAPE_LEDGER_EFFECTS"
 
 
 @pytest.mark.parametrize(
-    ("options", "event_format"),
+    ("options", "event_format", "shape"),
     [
         pytest.param(
-            {"requesting_parties": ["a::1", "b::1"]},
-            {"filtersByParty": {"a::1": WILDCARD, "b::1": WILDCARD}, "verbose": True},
-            id="requesting parties",
+            {"transaction_format": FORMAT}, {"filtersByParty": {}, "filtersForAnyParty": WILDCARD, "verbose": False},
+            "TRANSACTION_SHAPE_ACS_DELTA", id="a format",
         ),
-        pytest.param({}, {"filtersByParty": {}, "filtersForAnyParty": WILDCARD, "verbose": True}, id="nothing said"),
+        pytest.param(
+            {"requesting_parties": ["a::1", "b::1"]},
+            {"filtersByParty": {"a::1": WILDCARD, "b::1": WILDCARD}, "verbose": True}, EFFECTS, id="parties",
+        ),
+        pytest.param(
+            {}, {"filtersByParty": {}, "filtersForAnyParty": WILDCARD, "verbose": True}, EFFECTS, id="nothing said",
+        ),
     ],
-)
-def test_a_format_is_always_sent(options, event_format):
-    answer = reply({"update": {"Transaction": {"value": TRANSACTION}}})
-    with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there:
-        there.ledger.transaction_by_id("u-1", **options)
+)  # fmt: skip
+def test_a_format_is_always_sent_and_the_current_route_asked_where_the_former_one_is_not_served(
+    options, event_format, shape
+):
+    for answer in ({"Transaction": {"value": TRANSACTION}}, {"Transaction": TRANSACTION}):
+        with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=reply({"update": answer})) as there:
+            first = there.ledger.transaction_by_id("u-1", **options)
+            there.ledger.transaction_by_id("u-1", **options)
 
-    wanted = {"eventFormat": event_format, "transactionShape": "TRANSACTION_SHAPE_LEDGER_EFFECTS"}
-    older, newer = there.asked
-    assert older.json == {"updateId": "u-1", "transactionFormat": wanted}
-    assert newer.json == {"updateId": "u-1", "updateFormat": {"includeTransactions": wanted}}
+        wanted = {"eventFormat": event_format, "transactionShape": shape}
+        assert json.loads(first.raw) == TRANSACTION
+        assert there.routes == ["POST /v2/updates/transaction-by-id"] + ["POST /v2/updates/update-by-id"] * 2
+        assert there.asked[0].json == {"updateId": "u-1", "transactionFormat": wanted}
+        assert there.asked[1].json == {"updateId": "u-1", "updateFormat": {"includeTransactions": wanted}}
 
 
 REASSIGNMENT = {

@@ -1,32 +1,15 @@
 """What the four validator calls send, refuse and read."""
 
-from datetime import UTC, datetime
-
-import pandas as pd
 import pytest
-from served_answers import UNKNOWN_ROUTE, body_of, far, nowhere, reply
+from served_answers import UNKNOWN_ROUTE, far, reply
 
-from ledgerframes.errors import DecodeError, NotFoundError
-from ledgerframes.interfaces.validator import Validator
+from ledgerframes.errors import NotFoundError
 from ledgerframes.transport import DeprecatedEndpointWarning
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__module__}.DeprecatedEndpointWarning")
 
 ASK = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4, "owner_party_ids": ["a::1"]}
 SENT = {"record_time": "2026-01-30T06:00:00.000000Z", "migration_id": 4, "owner_party_ids": ["a::1"]}
-
-
-@pytest.mark.parametrize(
-    "record_time",
-    [
-        pytest.param("2026-01-30T07:00:00+01:00", id="text with a zone"),
-        pytest.param(datetime(2026, 1, 30, 6, tzinfo=UTC), id="datetime"),
-        pytest.param(pd.Timestamp("2026-01-30 06:00", tz="UTC"), id="Timestamp"),
-    ],
-)
-def test_times_are_sent_in_one_spelling(record_time):
-    sent = body_of(Validator(nowhere()), "holdings_summary", **ASK | {"record_time": record_time})
-    assert sent["record_time"] == SENT["record_time"]
 
 
 def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
@@ -47,11 +30,3 @@ def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
 def test_an_unknown_path_is_not_taken_for_no_preapproval():
     with far(**{"bob%3A%3A1": UNKNOWN_ROUTE}) as there, pytest.raises(NotFoundError, match="does not know this path"):
         there.validator.transfer_preapproval("bob::1")
-
-
-def test_an_answer_without_a_required_member_says_where():
-    with (
-        far(all=reply({"entries": [{"contractId": "00"}]})) as there,
-        pytest.raises(DecodeError, match=r"`name`.*\$\.entries\[0\]"),
-    ):
-        there.validator.name_entries()

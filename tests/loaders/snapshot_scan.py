@@ -2,6 +2,7 @@
 
 import json
 
+from tests.decoding.items import transaction
 from tests.transport.hostile_server import answer, text
 
 SNAPSHOT = {"record_time": "2026-01-30T06:00:00Z", "migration_id": 4}
@@ -16,6 +17,12 @@ def created(number, name="Splice.Amulet:Amulet", **changes):
     }  # fmt: skip
 
 
+def history_of_one(heard, first="2026-01-01T00:00:00.000000Z", migration_id=4):
+    """What a scan answers of a history of one update."""
+    update = transaction(migration_id=migration_id, record_time=first, root_event_ids=[], events_by_id={})
+    return answer({"transactions": [] if "after" in heard.json else [update]})
+
+
 def scan(pages, *, routes=("/v2/state/acs", "/v2/holdings/state"), place=SNAPSHOT):
     """A scan of one snapshot, whose pages are functions of the token; a page is an object or a whole reply.
 
@@ -25,12 +32,7 @@ def scan(pages, *, routes=("/v2/state/acs", "/v2/holdings/state"), place=SNAPSHO
     def reply(heard):
         body = json.loads(heard.body or b"{}")
         if heard.target.endswith("/v2/updates"):
-            update = {
-                "update_id": "u", "migration_id": 4, "record_time": "2026-01-01T00:00:00Z", "workflow_id": "",
-                "synchronizer_id": "s", "effective_at": "2026-01-01T00:00:00Z", "root_event_ids": [],
-                "events_by_id": {},
-            }  # fmt: skip
-            return answer({"transactions": [] if "after" in body else [update]})
+            return history_of_one(heard)
         if "snapshot-timestamp" in heard.target:
             return answer({"record_time": place["record_time"]})
         if not heard.target.endswith(routes):

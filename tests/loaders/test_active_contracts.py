@@ -8,21 +8,19 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
 from ledgerframes.interfaces.scan_snapshots import template_names
-from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.templates import COIN, LOCKED_COIN
 from ledgerframes.tables.replayed import ACTIVE
 from tests.asking import asking
-from tests.clocks import SkippingClock
 from tests.economics.books import Books
 from tests.loaders.snapshot_scan import created, scan
-from tests.replay import read_capture, replay
 from tests.rigs.servers import replica, started
-from tests.transport.hostile_server import HostileServer, answer, text
+from tests.transport.hostile_server import HostileServer, answer
 
 COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
-OLD = ("scan-acs-snapshot-timestamp",)
+#: What the answer does not tell, and the history does.
+UNTOLD = ["synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight"]
+UNTOLD += ["migration_id", "record_time"]
 
 
 def replayed(items, at):
@@ -62,14 +60,8 @@ def test_a_snapshot_holds_what_the_history_leaves_active(net, truth, places, pos
     assert frame.attrs["cursor"] == [at[0], at[1].strftime("%Y-%m-%dT%H:%M:%S.%fZ")]
     assert frame.attrs["complete"]
     assert frame.extra.isna().all()
-
-
-def test_the_columns_are_those_of_active_contracts_and_what_a_snapshot_does_not_tell_is_null(net):
-    frame = lf.load_active_contracts(net, limit=30)
-
     assert tuple(frame.columns[:15]) == ACTIVE.names
-    untold = ["synchronizer_id", "reassignment_counter", "in_flight", "migration_id", "record_time"]
-    assert frame[untold].isna().all(axis=None)
+    assert frame[UNTOLD].isna().all(axis=None)
 
 
 def test_a_moment_between_two_snapshots_gives_the_one_before(net, places):
@@ -99,13 +91,6 @@ def test_templates_and_parties_narrow_it(net):
     assert 0 < len(hers) < len(whole)
 
 
-def test_a_limit_ends_the_paging(net):
-    before = net.stats.requests
-    assert len(lf.load_active_contracts(net, limit=10, page_size=5)) == 10
-    migrations = len({update.migration_id for update in net.sandbox.world.updates})
-    assert net.stats.requests - before <= migrations + 1 + 1 + 2
-
-
 def test_a_server_with_a_smaller_maximum_is_followed(net):
     wanted = lf.load_active_contracts(net, templates=[COIN_NAME])
     with replica(net.sandbox, page_maximum=20) as server, lf.connect(scan_url=server.scan_url) as other:
@@ -133,11 +118,6 @@ def test_an_older_scan_gives_the_same_contracts_with_their_event_ids(net, places
     assert told.any()
     assert list(found.event_id[told].str.partition(":")[0]) == list(wanted.update_id[told])
     assert coins.extra.isna().all()
-
-
-#: What the answer does not tell, and the history does.
-UNTOLD = ["synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight"]
-UNTOLD += ["migration_id", "record_time"]
 
 
 @pytest.mark.long(quick=1)
@@ -190,18 +170,7 @@ def test_a_contract_of_a_snapshot_follows_its_reassignments(net, places):
 
     moved = sorted(set(opening.contract_id) & set(found.index) & set(history.reassignments.contract_id))
     assert moved
-    place = ["synchronizer_id", "source_synchronizer", "target_synchronizer", "reassignment_counter", "in_flight"]
-    pd.testing.assert_frame_equal(found.loc[moved, place], wanted.loc[moved, place])
-
-
-def test_a_snapshot_from_within_the_history_does_not_open_it(net, places):
-    low, high = places[2], places[5]
-    opening = lf.load_active_contracts(net, at=high)
-    history = lf.load_history(net, start=low, end=(high[0], high[1] + pd.Timedelta("1us")), progress=False)
-
-    remedy = r"the events begin at .* give opening=lf.load_active_contracts\(net, at="
-    with pytest.raises(lf.errors.InputError, match=remedy):
-        lf.active_contracts(history.events, history.reassignments, opening=opening)
+    pd.testing.assert_frame_equal(found.loc[moved, UNTOLD[:5]], wanted.loc[moved, UNTOLD[:5]])
 
 
 def test_coins_are_those_of_the_ledger(net, places):
@@ -235,105 +204,29 @@ def test_coins_are_those_of_the_ledger(net, places):
     assert coins.extra.isna().all()
 
 
-def test_an_owner_without_coins_has_no_row(net):
-    frame = lf.load_coins(net, ["nobody::1220"])
-
-    assert len(frame) == 0
-    assert frame.attrs["cursor"] is not None
-    assert str(frame.created_at.dtype) == "datetime64[us, UTC]"
-
-
-def test_the_captured_page_becomes_fifty_contracts(captures):
-    assert captures
-    page = read_capture("scan-acs-page").body
-    with replay(*OLD, "scan-acs-page") as server, lf.connect(**server.urls) as real:
-        frame = lf.load_active_contracts(real, at=(4, "2026-01-30T08:00Z"), limit=50)
-
-    first, event = frame.iloc[0], page["created_events"][0]
-    assert len(frame) == 50
-    assert first.template_name == "Splice.AmuletTransferInstruction:AmuletTransferInstruction"
-    assert first.package_name == "splice-amulet"
-    assert first.event_id == event["event_id"].removeprefix("#")
-    assert first.created_at == pd.Timestamp("2025-10-24T14:28:37.208560Z")
-    assert json.loads(first.payload) == event["create_arguments"]
-    assert frame.extra.isna().all()
-    assert frame.attrs["cursor"] == [4, "2026-01-30T06:00:00.000000Z"]
-
-
-def test_the_captured_coin_is_one_row(captures):
-    assert captures
-    with replay(*OLD, "scan-holdings-state") as server, lf.connect(**server.urls) as real:
-        (coin,) = lf.load_coins(
-            real, ["ledger-ledgerops-2::12207a48"], at=(4, "2026-01-30T08:00Z"), decimals="exact"
-        ).to_dict("records")
-
-    assert coin["owner"].startswith("ledger-ledgerops-2::1220")
-    assert coin["amount"] == Decimal("1361296.3926166390")
-    assert (coin["created_round"], coin["rate_per_round"]) == (81308, Decimal("0.0001098709"))
-    assert (coin["locked"], coin["lock_holders"]) == (False, None)
-    assert coin["created_at"] == pd.Timestamp("2026-01-30T05:58:26.350254Z")
-    assert pd.isna(coin["extra"])
-
-
-def test_faults_on_the_way_lose_nothing(net, places):
-    wanted = lf.load_active_contracts(net, at=places[-1])
-    faults = Faults(rates={"429": 0.1, "503": 0.1, "reset": 0.1, "truncated": 0.1}, seed=5)
-    with net.sandbox.replica(faults=faults) as server:
-        settings = Settings(scan_url=(server.scan_url,), attempts=12)
-        with lf.types.Network(settings, clock=SkippingClock()) as other:
-            found = lf.load_active_contracts(other, at=places[-1], page_size=25)
-
-    pd.testing.assert_frame_equal(found, wanted)
-
-
-def test_all_pages_come_from_one_server_and_a_failing_one_is_left_from_the_beginning():
-    def failing(after):
-        return text("busy", 503) if after else {"created_events": [created(1), created(2)], "next_page_token": 2}
-
-    def whole(after):
-        if after is None:
-            return {"created_events": [created(2), created(3)], "next_page_token": "b7"}
-        assert after == "b7", "a token of another server"
-        return {"created_events": [created(1)]}
-
-    with HostileServer(scan(failing)) as first, HostileServer(scan(whole)) as second:
-        with asking(first, second, attempts=2) as net:
-            frame = lf.load_active_contracts(net)
-        assert list(frame.contract_id) == ["002", "003", "001"]
-        assert frame.attrs["source"] == f"{second.url}/api/scan"
-        with asking(first, attempts=2) as net:
-            with pytest.raises(lf.errors.ServerError):
-                lf.load_active_contracts(net)
-            part = lf.load_active_contracts(net, allow_partial=True)
-        assert list(part.contract_id) == ["001", "002"]
-        assert not part.attrs["complete"]
-
-
 BROKEN = {
     "a repeated token": ({"created_events": [created(1)], "next_page_token": 7}, lf.errors.PagingError, "repeats"),
     "another snapshot": (
-        {"record_time": "2026-01-30T03:00:00Z", "created_events": []},
-        lf.errors.DecodeError,
-        "belongs to",
+        {"record_time": "2026-01-30T03:00:00Z", "created_events": []}, lf.errors.DecodeError, "belongs to",
     ),
     "another migration": ({"migration_id": 3, "created_events": []}, lf.errors.DecodeError, "belongs to"),
     "no list": ({"created_events": {}}, lf.errors.DecodeError, "created_events"),
     "no time": ({"record_time": "x", "created_events": []}, lf.errors.DecodeError, "state"),
     "a contract without its id": (
-        {"created_events": [{"template_id": "a:B:Amulet"}]},
-        lf.errors.DecodeError,
-        "contract_id|owner",
+        {"created_events": [{"template_id": "a:B:Amulet"}]}, lf.errors.DecodeError, "contract_id|owner",
     ),
     "no object": ({"created_events": [5]}, lf.errors.DecodeError, "item 0"),
-}
+    "no snapshot": (answer({"error": "No snapshot found"}, 404), lf.errors.NotFoundError, "No snapshot found"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("page", "error", "reason"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_answer_is_an_error_of_the_package(page, error, reason):
+def test_a_broken_answer_is_an_error_of_the_package_and_no_reason_to_ask_an_older_route(page, error, reason):
     for load in (lf.load_active_contracts, lambda net: lf.load_coins(net, ["o"])):
         wrong = pytest.raises(error, match=reason)
         with HostileServer(scan(lambda _: page)) as server, asking(server, attempts=2) as net, wrong:
             load(net)
+        assert not [heard for heard in server.heard if heard.target.endswith(("/v0/state/acs", "/v0/holdings/state"))]
 
 
 def test_a_contract_that_is_no_coin_is_an_error_among_coins():
@@ -350,33 +243,6 @@ def test_members_that_no_column_holds_are_kept():
         assert json.loads(lf.load_coins(net, ["o"]).extra[0]) == {"/new": "x"}
 
 
-def test_only_an_unknown_route_falls_back_to_the_older_one():
-    page = {"created_events": [created(1)]}
-    with HostileServer(scan(lambda _: page, routes=("/v0/state/acs",))) as server, asking(server) as net:
-        assert len(lf.load_active_contracts(net)) == 1
-    denied = scan(lambda _: answer({"error": "No snapshot found"}, 404))
-    with HostileServer(denied) as server, asking(server) as net:
-        with pytest.raises(lf.errors.NotFoundError, match="No snapshot found"):
-            lf.load_active_contracts(net)
-        assert not [heard for heard in server.heard if "/v0/state/acs" in heard.target and heard.method == "POST"]
-
-
-@pytest.mark.parametrize(
-    ("load", "told"),
-    [
-        (
-            lf.load_active_contracts,
-            r"POST /v2/state/acs nor POST /v1/state/acs nor POST /v0/state/acs.*0\.5\.5.*lf\.active_contracts",
-        ),
-        (lambda net: lf.load_coins(net, ["o"]), r"POST /v2/holdings/state nor.*0\.5\.5.*load_active_contracts"),
-    ],
-)
-def test_a_scan_without_the_routes_is_one_input_error(load, told):
-    wrong = pytest.raises(lf.errors.InputError, match=told)
-    with HostileServer(scan(lambda _: {}, routes=("/none",))) as server, asking(server) as net, wrong:
-        load(net)
-
-
 @pytest.mark.parametrize("source", ["pages", "objects"])
 def test_the_networks_own_templates_need_no_package(net, source):
     coins = lf.load_active_contracts(net, templates=[COIN_NAME], source=source)
@@ -391,37 +257,6 @@ def test_every_template_of_a_scan_goes_by_its_module(switched_history):
     shown = switched_history.events.select(columns).to_pandas().query("event_type == 'created_event'")
     packages = {f"{row.package_name}:{row.template_name}" for row in shown.itertuples()}
     assert set(template_names({*shown.template_name})) == packages
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"templates": ["Harbor.Token:Holding"]}, "'package-name:Harbor.Token:Holding'.*column package_name"),
-        ({"templates": ["Amulet"]}, "Module:Entity"),
-        ({"templates": [f"{'ab' * 32}:Splice.Amulet:Amulet"]}, "package-name:Module:Entity"),
-        ({"templates": []}, "templates is empty"),
-        ({"templates": COIN_NAME}, "give a list"),
-        ({"parties": ["a::1", "a::1", "a/b"]}, r"parties\[2\]='a/b'.*party id"),
-        ({"parties": []}, "parties is empty"),
-        ({"at": "soon"}, "at="),
-        ({"page_size": 0}, "page_size=0"),
-        ({"page_size": 2**31}, "page_size="),
-    ],
-    ids=str,
-)
-def test_wrong_arguments_are_refused_unsent(net, options, reason):
-    before = net.stats.requests
-    with pytest.raises(lf.errors.InputError, match=reason):
-        lf.load_active_contracts(net, **options)
-    assert net.stats.requests == before
-
-
-@pytest.mark.parametrize("owners", [[], "alice::1220", ["a/b"]], ids=str)
-def test_wrong_owners_are_refused_unsent(net, owners):
-    before = net.stats.requests
-    with pytest.raises(lf.errors.InputError, match="owners"):
-        lf.load_coins(net, owners)
-    assert net.stats.requests == before
 
 
 @pytest.mark.parametrize("personal", [False, True])

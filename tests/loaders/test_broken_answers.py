@@ -2,16 +2,13 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from email.utils import format_datetime
 
-import msgspec
 import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.decoding.pages import decode_page
-from ledgerframes.decoding.rebuild import read_json
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.history import History
 from tests.asking import answering
@@ -52,6 +49,10 @@ TYPED = {
         lambda net: net.ledger.transaction_by_id("u"), b'{"transaction":{"updateId":"u","x":1E+9999999999999999999}}',
     ),
     "a list as page token": (lf.load_instruments, {"instruments": [], "nextPageToken": []}),
+    "no list of instruments": (lf.load_instruments, {"adminId": "issuer::1", "supportedApis": {}}),
+    "a summary of no party": (
+        lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), {"summaries": [{"total_coin_holdings": "1"}]},
+    ),
     "a number as summary": (lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), {"summaries": [1.5]}),
     "a number as party": (lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), {"summaries": [{"party_id": 1}]}),
     "a round of 65 bits": (
@@ -80,20 +81,6 @@ def test_a_page_without_users_means_that_there_are_none(page):
     assert "user_id" in users.columns
 
 
-def test_a_page_of_instruments_without_its_list_breaks_the_contract():
-    about = {"adminId": "issuer::1", "supportedApis": {}}
-    with answering(about) as net, pytest.raises(lf.errors.DecodeError, match="'instruments' is missing"):
-        lf.load_instruments(net)
-
-
-def test_a_summary_of_no_party_is_an_error_and_not_left_out():
-    with (
-        answering({"summaries": [{"total_coin_holdings": "1"}]}) as net,
-        pytest.raises(lf.errors.DecodeError, match="party"),
-    ):
-        lf.load_holdings_summary(net, ["p"], **WHEN)
-
-
 def test_a_page_may_have_members_that_nobody_knows():
     body = page_of(transaction())[:-1] + b',"next":"x"}'
     assert [item.update_id for item in HistoryPage.read(body).items] == ["u"]
@@ -101,11 +88,6 @@ def test_a_page_may_have_members_that_nobody_knows():
     broken = page_of({"update_id": "x"}, transaction(), later)[:-1] + b',"next":"x"}'
     page = HistoryPage.read_leniently(broken)
     assert (page.page_index.update_ids, len(page.unplaced)) == (["u", "v"], 1)
-
-
-def test_a_page_without_items_is_refused_where_items_may_be_left_out():
-    with pytest.raises(msgspec.ValidationError, match="transactions"):
-        HistoryPage.read_leniently(b'{"transaction":[]}')
 
 
 @pytest.mark.parametrize("value", ["9" * 5_000, "1E+9999999999999999999"], ids=["digits", "exponent"])
@@ -116,11 +98,6 @@ def test_what_python_has_no_value_for_stays_as_text_and_is_said_when_items_are_r
     assert value in history.events["payload"].to_pylist()
     with pytest.raises(lf.errors.DecodeError, match="use its text instead"):
         list(lf.rebuild_items(history))
-
-
-def test_more_levels_than_python_reads_are_a_decode_error():
-    with pytest.raises(lf.errors.DecodeError, match="RecursionError"):
-        read_json("[" * 100_000 + "]" * 100_000)
 
 
 def test_a_server_that_shows_what_lies_before_is_not_searched_for_ever():
@@ -154,13 +131,16 @@ def test_a_scan_that_records_more_than_one_update_per_request_has_a_newest_one(a
 
 @pytest.mark.parametrize(
     "search",
-    [lf.migrations, lambda net: lf.load_holdings_summary(net, ["p"], record_time="2026-01-30")],
-    ids=["migrations", "a summary's migration"],
-)
+    [
+        lf.migrations, lf.plan, lambda net: lf.load_updates(net, last="1h"),
+        lambda net: lf.load_holdings_summary(net, ["p"], record_time="2026-01-30"),
+    ],
+    ids=["migrations", "a plan", "a load", "a summary's migration"],
+)  # fmt: skip
 def test_a_server_with_ever_more_migrations_is_not_searched_for_ever(search):
     pages = [page_of(transaction(migration_id=number)) for number in range(103)]
     with answering(*pages) as net:
-        with pytest.raises(lf.errors.PagingError, match="after 60 migrations the server shows one more"):
+        with pytest.raises(lf.errors.PagingError, match="the server shows one more"):
             search(net)
         assert net.stats.requests <= 100
 
@@ -170,11 +150,6 @@ def test_a_long_list_of_unknown_members_does_not_make_a_long_message():
     with answering(members) as net, pytest.raises(lf.errors.DecodeError) as caught:
         net.ledger.transaction_by_id("u")
     assert len(str(caught.value)) < 1_000
-
-
-def test_amounts_with_an_exponent_are_read_exactly():
-    with answering({"transaction": {"updateId": "u", "events": [{"Odd": {"x": 1.50}}]}}) as net:
-        assert net.ledger.transaction_by_id("u").item.events[0].other == {"x": Decimal("1.5")}
 
 
 @pytest.mark.parametrize("offset", ["+99:99", "-24:00", "+00:60"])

@@ -1,9 +1,6 @@
 """Pages by tokens: those without end are refused within a hundred requests, and a token goes only to its giver."""
 
 import itertools
-import json
-from datetime import UTC, datetime
-from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
@@ -12,7 +9,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import INTERFACES, Settings
 from tests.asking import asking_one
 from tests.clocks import SkippingClock
-from tests.loaders.snapshot_scan import created, scan
+from tests.loaders.snapshot_scan import created, history_of_one, scan
 from tests.transport.hostile_server import HostileServer, answer, text
 
 #: What a page shows, by its number.
@@ -106,8 +103,7 @@ def numbered(numbers, first, member, following, dies_at=0):
             reply.dead = True
         if reply.dead:
             return text("gone", 503)
-        query = parse_qs(urlsplit(heard.target).query)
-        (token,) = query.get("after") or query.get("pageToken") or [str(first)]
+        token = heard.query.get("after") or heard.query.get("pageToken") or first
         place = max(0, int(token) - first)
         more = {following: (following == "next_page_token" and first + place + 2) or str(first + place + 2)}
         items = [ITEMS[member](number) for number in numbers[place : place + 2]]
@@ -144,44 +140,12 @@ def test_a_snapshot_without_end_is_refused(load, kind):
         assert len(server.heard) <= 100
 
 
-def rows_behind(store):
-    """The rows that syncs have left; a table of which none has named a state is not there."""
-    there = "active_contracts" in store.tables().table.to_list()
-    return len(store.load("active_contracts", allow_partial=True)) if there else 0
-
-
-@pytest.mark.parametrize(
-    ("shown", "commit_bytes"), [(KINDS["three pages in turn"], 1), (KINDS["the same page"], 10**7)]
-)
-def test_a_sync_of_a_snapshot_without_end_leaves_nothing_behind(shown, commit_bytes, tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    options = {"tables": ["active_contracts"], "progress": False, "commit_bytes": commit_bytes}
-    with HostileServer(snapshots(shown)) as server, asking_one(f"{server.url}/api/scan") as net:
-        for _ in range(2):
-            before = len(server.heard)
-            with pytest.raises(lf.errors.PagingError, match="Ask another"):
-                store.sync(net, **options)
-            assert len(server.heard) - before <= 100
-            assert rows_behind(store) == 0
-    good = scan(lambda _after: {"created_events": [created(0), created(1)]})
-    with HostileServer(good) as server, asking_one(f"{server.url}/api/scan") as net:
-        assert store.sync(net, **options).complete
-    assert store.load("active_contracts").contract_id.tolist() == ["000", "001"]
-    assert store.check(full=True)
-
-
 @pytest.mark.parametrize(("start", "apart"), [("begin", "1us"), ("2020-01-01", "3h")])
 def test_snapshots_without_end_are_refused(apart, start):
-    first = datetime(2026, 1, 1, tzinfo=UTC)
-    update = {
-        "update_id": "u", "migration_id": 4, "record_time": f"{first:%Y-%m-%dT%H:%M:%SZ}", "workflow_id": "",
-        "synchronizer_id": "s", "effective_at": "2026-01-01T00:00:00Z", "root_event_ids": [], "events_by_id": {},
-    }  # fmt: skip
-
     def reply(heard):
         if heard.target.endswith("/v2/updates"):
-            return answer({"transactions": [] if "after" in json.loads(heard.body) else [update]})
-        before = datetime.fromisoformat(parse_qs(urlsplit(heard.target).query)["before"][0])
+            return history_of_one(heard)
+        before = pd.Timestamp(heard.query["before"])
         return answer({"record_time": f"{before - pd.Timedelta(apart):%Y-%m-%dT%H:%M:%S.%fZ}"})
 
     with HostileServer(reply) as server, asking_one(server.url) as net:
@@ -203,6 +167,4 @@ def test_a_token_is_sent_back_whether_it_came_as_a_number_or_as_text(load, token
 
     with HostileServer(reply) as server, asking_one(server.url) as net:
         assert len(call(net)) == 2
-    assert parse_qs(urlsplit(server.heard[-1].target).query)["after" if load == "load_licenses" else "pageToken"] == [
-        "5"
-    ]
+    assert server.heard[-1].query["after" if load == "load_licenses" else "pageToken"] == "5"

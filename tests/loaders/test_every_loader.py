@@ -1,90 +1,22 @@
 """What holds for every loader: who answered, how amounts are held, when a limit ends the requests, what is text."""
 
-import inspect
 import socket
 from decimal import Decimal
 
-import msgspec
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from ledgerframes.decoding.records import read_records
+from ledgerframes.sandbox.faults import Faults
 from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.tables.kinds import AMOUNT, TEXT
-from ledgerframes.tables.table import EXTRA, Table
+from ledgerframes.tables.kinds import AMOUNT
+from tests.asking import answering, asking_one
 from tests.clocks import SkippingClock
+from tests.loaders.every_loader import GIVEN, NAMES, World, load, parameters
 from tests.rigs.servers import replica
-from tests.transport.hostile_server import HostileServer, answer, text
+from tests.transport.hostile_server import HostileServer, text
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
-#: Texts of which the contract says that empty means "none".
-EMPTY_IS_UNSET = {
-    "users": {"primary_party", "identity_provider_id", "resource_version"},
-    "ledger_transactions": {
-        "command_id",
-        "workflow_id",
-        "synchronizer_id",
-        "external_transaction_hash",
-        "transaction_hash",
-    },
-    "ledger_events": {"interface_id"},
-    "views": {"view_hash"},
-}
-
-
-class World:
-    """A sandbox behind servers that do not answer, and what loaders have to be told of it."""
-
-    def __init__(self, base):
-        self.box = base.sandbox
-        self.validators = lf.load_licenses(base).validator.to_list()
-        self.any_party = None
-        self.parties = ["nobody::1220", *self.validators[:9]]
-        self.members = lf.load_super_validators(base).participant_id.to_list()
-        self.update_id = lf.load_updates(base, limit=5).update_id.iloc[4]
-        self.hash = lf.load_updates(base).external_transaction_hash.dropna().iloc[0]
-
-    def connected(self, *, dead=None, **settings):
-        def urls(interface):
-            url = getattr(self.box, f"{interface}_url")
-            return (url,) if dead is None else (dead, url)
-
-        return lf.types.Network(
-            Settings(
-                **{f"{interface}_url": urls(interface) for interface in ("scan", "validator", "registry", "ledger")},
-                ledger_token=self.box.token("validator_operator"), validator_token=self.box.token("validator_operator"),
-                **settings,
-            ),
-            clock=SkippingClock(),
-        )  # fmt: skip
-
-
-# An opening is no frame.
-NAMES = [name for name in lf.__all__ if name.startswith("load_") and name != "load_opening"]
-#: What a loader is given besides the network, by the name that the world has for it.
-GIVEN = {
-    "load_coins": "validators",
-    "load_holdings_summary": "validators",
-    "load_ledger_contracts": "any_party",
-    "load_ledger_history": "any_party",
-    "load_ledger_transaction": "update_id",
-    "load_traffic": "members",
-    "load_transfer_preapprovals": "parties",
-    "load_update": "update_id",
-    "load_validator_faucets": "validators",
-}
-
-
-def parameters(name):
-    return inspect.signature(getattr(lf, name)).parameters
-
-
-def load(name, net, world, page_size=100, **form):
-    """What a loader gives, over several pages."""
-    given = [getattr(world, GIVEN[name])] if name in GIVEN else []
-    size = {"page_size": page_size} if "page_size" in parameters(name) else {}
-    return getattr(lf, name)(net, *given, **size | form)
 
 
 RANGED = [name for name in NAMES if "start" in parameters(name)]
@@ -116,6 +48,64 @@ def test_the_source_is_the_server_that_answered(name, world, dead):
         for frame in frames(load(name, net, world)):
             assert dead not in frame.attrs["source"]
             assert frame.attrs["source"].startswith("http://")
+
+
+# A 404 that is cut off cannot be told from a path that the server does not know.
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "load_transfer_preapprovals"])
+def test_faults_on_the_way_change_nothing(name, world):
+    with world.box.replica() as box, world.connected(box, attempts=20) as net:
+        wanted = frames(load(name, net, world, page_size=20))
+        box.faults = Faults(rates={"429": 0.1, "503": 0.1, "reset": 0.1, "truncated": 0.1, "empty": 0.1}, seed=3)
+        for frame, sound in zip(frames(load(name, net, world, page_size=20)), wanted, strict=True):
+            pd.testing.assert_frame_equal(frame, sound)
+
+
+#: What the error of a scan or participant without the route names: other ways to the same rows.
+WAYS_OUT = {
+    "load_active_contracts": r"POST /v2/state/acs nor .*0\.5\.5.*lf\.active_contracts",
+    "load_coins": r"POST /v2/holdings/state nor .*0\.5\.5.*load_active_contracts",
+    "load_featured_apps": r"GET /v0/featured-apps.*0\.5\.5.*load_active_contracts",
+    "load_ledger_contracts": r"/v2/state/active-contracts-page.* 3\.5\.10.*ledger_url=.*load_active_contracts",
+    "load_ledger_history": r"/v2/updates/get-updates-page.* 3\.5\.14.*ledger_url=.*load_ledger_transaction",
+    "load_names": r"GET /v0/ans-entries.*0\.5\.5.*load_name_entries",
+    "load_rounds": r"POST /v0/open-and-issuing-mining-rounds.*0\.5\.5.*load_events",
+    "load_scans": r"GET /v0/scans.*0\.5\.5.*load_super_validators",
+    "load_super_validators": r"GET /v0/dso.*0\.5\.5.*load_active_contracts",
+    "load_traffic": r"GET /v0/dso.*0\.5\.5.*synchronizer=",
+    "load_validator_faucets": r"GET /v0/validators/validator-faucets.*0\.5\.5.*load_licenses",
+    "load_verdicts": r"POST /v0/events.*0\.5\.5.*lf\.load_history",
+    "load_votes": r"GET /v0/admin/sv/voterequests.*0\.5\.5.*lf\.votes",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_server_without_the_route_says_so_and_what_else_to_do(name, world):
+    told = (lf.errors.InputError, WAYS_OUT[name]) if name in WAYS_OUT else (lf.errors.NotFoundError, "know this path")
+    partial = {"allow_partial": True} if name in WAYS_OUT and "allow_partial" in parameters(name) else {}
+    with HostileServer([text("The requested resource could not be found.", 404)]) as server:
+        for options in ({}, partial):
+            with asking_one(server.url) as net, pytest.raises(told[0], match=told[1]):
+                load(name, net, world, **options)
+
+
+#: What the other interfaces give.
+NOT_OF_A_SCAN = {
+    "load_instruments", "load_ledger_contracts", "load_ledger_history", "load_ledger_transaction", "load_name_entries",
+    "load_transfer_offers", "load_transfer_preapprovals", "load_users",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("release", ["0.9", "0.7", "0.5"])
+def test_every_loader_of_a_scan_gives_rows_of_every_release(tmp_path, release):
+    with lf.sandbox(updates=150, release=release) as net, lf.connect(scan_url=net.sandbox.scan_url) as scan:
+        world = World(net)
+        loaded = {name: load(name, scan, world, page_size=20) for name in {*NAMES} - NOT_OF_A_SCAN}
+        opening = lf.load_opening(scan, at=lf.snapshot_times(scan, limit=1).record_time[0]).contracts
+        report = lf.open_store(tmp_path / "lake").sync(scan, tables=["active_contracts"], progress=False)
+
+    assert [name for name, one in loaded.items() if not len(frames(one)[0])] == []
+    assert len(opening) > 0
+    assert report.rows == {"active_contracts": len(loaded["load_active_contracts"])}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -207,49 +197,62 @@ def test_a_limit_ends_the_requests_for_names(world):
         assert net.stats.requests <= 2  # the first is refused, and names the maximum
 
 
-def said(name, net, world, **form):
-    """What an error says; nothing where the value is taken."""
-    try:
-        load(name, net, world, **form)
-    except lf.LedgerframesError as error:
-        return str(error)
-    return ""
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_wrong_argument_is_an_error_of_the_package_that_fits_a_line(name, world):
-    keywords = [keyword for keyword, one in parameters(name).items() if one.kind is one.KEYWORD_ONLY]
-    with world.connected() as net:
-        for keyword in keywords:
-            for value in ("a" * 100_000, ["a"] * 9_000, -(10**30), float("nan"), object(), b"x", {"a": 1}):
-                assert len(said(name, net, world, **{keyword: value})) < 2_000, keyword
-        if name in LIMITED:
-            assert load(name, net, world, limit=10**30) is not None
-
-
-TEXTS = [
-    (table, column)
-    for table in CATALOGUE.values()
-    for column in table.columns
-    if column.kind is TEXT and column.source.startswith("/")
+PARTIES, MEMBER, TIMES = ["a::1", "a::1", "a/b"], "PAR::alice::1220ab", ["2026-01-30T01:00Z", "2026-01-30T02:00Z"]
+#: What breaks a rule, and what the error says of it.
+REFUSED = [
+    ("load_active_contracts", {"templates": ["Harbor.Token:Holding"]}, "'package-name:Harbor.Token:Holding'.*column"),
+    ("load_active_contracts", {"templates": ["Amulet"]}, "Module:Entity"),
+    ("load_active_contracts", {"templates": [f"{'ab' * 32}:A:B"]}, "package-name:Module:Entity"),
+    ("load_active_contracts", {"templates": []}, "templates is empty"),
+    ("load_active_contracts", {"parties": PARTIES}, r"parties\[2\]='a/b'.*party id"),
+    ("load_active_contracts", {"page_size": 2**31}, "page_size="),
+    ("load_coins", {"owners": PARTIES}, r"owners\[2\]='a/b'"),
+    ("load_holdings_summary", {"parties": PARTIES}, r"parties\[2\]='a/b'; give a party id"),
+    ("load_holdings_summary", {"match": "exact"}, "give record_time="),
+    ("load_holdings_summary", {"record_time": TIMES, "as_of_round": [1, 2, 3]}, "3 rounds for 2 times"),
+    ("load_holdings_summary", {"as_of_round": []}, "no round"),
+    ("load_holdings_summary", {"record_time": []}, "no time"),
+    ("load_holdings_summary", {"as_of_round": {}}, "as_of_round names no time"),
+    (
+        "load_holdings_summary",
+        {"record_time": TIMES, "as_of_round": {TIMES[0]: 1}},
+        "different times, 2026-01-30T02:00",
+    ),
+    ("load_holdings_summary", {"as_of_round": [1.5]}, "as_of_round=1.5 is not valid"),
+    ("load_history", {"start": "2026-01-02", "end": "2026-01-01"}, "is not after start"),
+    ("load_history", {"start": (1, "2026-01-02"), "end": (1, "2026-01-02")}, "is not after start"),
+    ("load_history", {"last": "1h", "start": "2026-01-02"}, "both say where to begin"),
+    ("load_history", {"columns": {"updates": ["upd_id"]}}, "did you mean 'update_id'"),
+    ("load_history", {"columns": {"licenses": ["x"]}}, "licenses"),
+    ("load_history", {"columns": {"updates": "update_id"}}, "give a list"),
+    ("load_history", {"lists": "list"}, "lists='list' is not valid"),
+    ("load_instruments", {"ids": []}, "ids is empty"),
+    ("load_ledger_history", {"start": 9, "end": 8}, "start=9 is after end=8"),
+    ("load_ledger_transaction", {"update_id": None}, "give exactly one of them"),
+    ("load_ledger_transaction", {"update_id": "u", "hash": "h"}, "give exactly one of them"),
+    ("load_traffic", {"members": ["alice::1220"]}, "PAR::"),
+    ("load_traffic", {"members": [MEMBER, MEMBER, "x"]}, r"members\[2\]='x'"),
+    ("load_update", {"update_id": None}, "give one of them"),
+    ("load_update", {"update_id": "u", "hash": "h"}, "give one of them"),
+    ("load_validator_faucets", {"validators": PARTIES}, "party id"),
+    ("load_verdicts", {"columns": {"updates": ["x"]}}, "updates"),
 ]
 
 
-def test_an_empty_text_stays_empty_unless_the_contract_says_that_none_is_meant():
-    for table, column in TEXTS:
-        value = ""
-        for step in reversed(column.source.split("/")[1:]):
-            value = {step: value}
-        alone = Table(table.name, table.meaning, table.endpoints, (column.name,), (column, EXTRA))
-
-        (row,) = read_records(alone, [msgspec.json.encode(value)], "GET /x").to_pylist()
-
-        unset = column.name in EMPTY_IS_UNSET.get(table.name, ())
-        assert row[column.name] == (None if unset else ""), f"{table.name}.{column.name}"
+@pytest.mark.parametrize(("name", "options", "words"), REFUSED, ids=str)
+def test_what_breaks_a_rule_is_refused_unsent(net, world, name, options, words):
+    given = {key: getattr(world, GIVEN[name]) for key in [*parameters(name)][1:2] if name in GIVEN}
+    before = net.stats.requests
+    with pytest.raises(lf.errors.InputError, match=words):
+        getattr(lf, name)(net, **given | options)
+    assert net.stats.requests == before
 
 
-def test_an_empty_text_of_a_name_is_loaded_as_sent():
-    entry = {"name": "a.unverified.cns", "user": "a::1220", "url": "", "description": ""}
-    with HostileServer([answer({"entries": [entry]})]) as server, lf.connect(scan_url=server.url) as net:
-        (row,) = lf.load_names(net).to_dict("records")
-    assert (row["url"], row["description"]) == ("", "")
+# Without its list a page of users says that there are none, as an end without an offset says that nothing has happened.
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {"load_ledger_history", "load_users"}])
+@pytest.mark.parametrize(
+    "body", [[], dict.fromkeys(["rounds", "entries", "dso_rules", "summaries", "event"], 5)], ids=str
+)
+def test_an_answer_of_another_shape_is_an_error_of_the_package(name, body, world):
+    with answering(body) as net, pytest.raises((lf.errors.DecodeError, lf.errors.PagingError, lf.errors.InputError)):
+        load(name, net, world)

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import ledgerframes as lf
-from tests.transport.hostile_server import HostileServer, Reply, answer
+from tests.transport.hostile_server import HostileServer, answer
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -71,23 +71,6 @@ def test_a_fork_while_every_lock_is_held():
         with net.transport.stats._lock, net.transport.mask._lock, net.transport._listing:
             child = in_child(net.scan.earliest_available_round)
         assert ended(child) == 0
-
-
-def test_what_the_parent_learnt_is_known_in_the_child():
-    sizes = []
-
-    def by(heard):
-        sizes.append(b'"page_size":1000' in heard.body)
-        if sizes[-1]:
-            return answer({"error": "Exceeded limit maximum (1000 > 50)."}, 400)
-        return Reply(body=b'{"transactions":[]}')
-
-    with HostileServer(by) as server, lf.connect(scan_url=server.url) as net:
-        lf.load_updates(net, limit=2000)
-        assert sizes[0]
-        before = len(sizes)
-        assert ended(in_child(lambda: lf.load_updates(net, limit=2000))) == 0
-        assert not any(sizes[before:])
 
 
 def test_threads_that_begin_together_share_one_way_to_the_servers():

@@ -1,16 +1,20 @@
-"""Holdings summaries of servers as they really are: fees of the round open now, or none; snapshots that move."""
+"""Holdings summaries of a sandbox, and of servers as they are: no fees, or of the round open now; moving snapshots."""
 
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+import httpx
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.config.settings import Settings
 from ledgerframes.loaders.holdings import SnapshotWarning
-from tests.transport.hostile_server import HostileServer, answer
+from tests.clocks import SkippingClock
+from tests.rigs.servers import replica
+from tests.transport.hostile_server import HostileServer, answer, text
 
 FEES = [
     "accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total",
@@ -113,18 +117,10 @@ def test_more_than_a_thousand_parties_take_several_requests():
     assert [len(asked["owner_party_ids"]) for asked in server.asked] == [1_000, 1_000, 500]
 
 
-def test_parts_of_different_snapshots_are_an_error():
-    with (
-        serving(most=1, strays=True) as (net, _),
-        pytest.raises(lf.errors.DecodeError, match="different snapshots or rounds"),
-    ):
-        load(net, PARTIES[:3], match="exact", record_time=f"{DAY}03:00:00Z")
-
-
 def test_an_unknown_party_is_said_not_to_be_found():
     with serving() as (net, _):
         found = load(net)
-        zeros = load(net, missing="zero")
+        zeros, left = load(net, missing="zero"), load(net, missing="drop")
 
     assert found.found.tolist() == zeros.found.tolist() == [True, True, True, False]
     assert found.columns.tolist().index("found") == found.columns.tolist().index("party_id") + 1
@@ -132,6 +128,7 @@ def test_an_unknown_party_is_said_not_to_be_found():
     assert zeros[HELD + FEES].iloc[3].tolist() == [Decimal(0)] * 7
     assert {str(value) for value in zeros[HELD + FEES].iloc[3]} == {"0"}
     assert str(found.total_locked_coin[0]) == "0"
+    assert left.party_id.tolist() == PARTIES[:3]
 
 
 def test_zeros_are_given_for_what_the_server_states_and_not_for_fees_that_it_does_not():
@@ -143,9 +140,12 @@ def test_zeros_are_given_for_what_the_server_states_and_not_for_fees_that_it_doe
     assert found.computed_as_of_round.isna().all()
 
 
-def test_parties_that_no_answer_came_for_are_not_called_unknown():
+def test_parts_of_different_snapshots_are_an_error_and_parties_that_no_answer_came_for_not_called_unknown():
+    exact = {"match": "exact", "record_time": f"{DAY}03:00:00Z", "missing": "zero"}
+    with serving(most=2, strays=True) as (net, _), pytest.raises(lf.errors.DecodeError, match="different snapshots"):
+        load(net, **exact)
     with serving(most=2, strays=True) as (net, _):
-        found = load(net, match="exact", record_time=f"{DAY}03:00:00Z", missing="zero", allow_partial=True)
+        found = load(net, **exact, allow_partial=True)
 
     assert found.attrs["complete"] is False
     assert found.found.tolist() == [True, True, pd.NA, pd.NA]
@@ -225,22 +225,90 @@ def test_one_snapshot_takes_several_rounds_and_one_round_serves_several_snapshot
     assert both.computed_as_of_round.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"record_time": TIMES, "as_of_round": [1, 2, 3]}, "3 rounds for 2 times"),
-        ({"as_of_round": []}, "no round"),
-        ({"record_time": []}, "no time"),
-        ({"as_of_round": {}}, "as_of_round names no time"),
-        ({"record_time": TIMES, "as_of_round": {TIMES[0]: 1}}, "different times, 2026-01-30T02:00:00.000000Z"),
-        ({"as_of_round": [1.5]}, r"as_of_round=1.5 is not valid"),
-        ({"as_of_round": True}, "as_of_round=True is not valid"),
-        ({"as_of_round": "7"}, "as_of_round='7' is not valid"),
-    ],
-    ids=str,
-)
-def test_rounds_that_do_not_fit_the_times_are_refused(options, words):
-    with serving() as (net, server):
-        with pytest.raises(lf.errors.InputError, match=words):
-            load(net, PARTIES[:1], **options)
-        assert not server.asked
+@pytest.fixture(scope="module")
+def coins(net):
+    return lf.load_active_contracts(net, templates=["splice-amulet:Splice.Amulet:Amulet"])
+
+
+@pytest.fixture(scope="module")
+def owners(coins):
+    return sorted({signatories[-1] for signatories in coins.signatories})
+
+
+def test_a_party_list_that_is_too_long_is_split(net, coins, owners):
+    whole = lf.load_holdings_summary(net, owners, record_time="2100-01-01")
+    with replica(net.sandbox, holdings_limit=max(30, len(coins) // 4)) as small:
+        token = small.token("validator_operator")
+        with lf.connect(scan_url=small.scan_url, validator_url=small.validator_url, token=token) as other:
+            split = lf.load_holdings_summary(other, owners, record_time="2100-01-01")
+            assert other.stats.statuses[400] > 0
+    pd.testing.assert_frame_equal(split, whole)
+
+
+def test_an_exact_snapshot_needs_its_instant(net, owners):
+    instant = net.sandbox.snapshots(1)[3]
+    exact = lf.load_holdings_summary(net, owners[:1], record_time=instant, migration_id=1, match="exact")
+    assert exact.migration_id[0] == 1
+    later = pd.Timestamp(instant) + pd.Timedelta(1, "us")
+    with pytest.raises(lf.errors.NotFoundError):
+        lf.load_holdings_summary(net, owners[:1], record_time=later, migration_id=1, match="exact")
+
+
+@pytest.mark.parametrize("release", ["contract", "0.5"])
+def test_scan_gives_the_validators_rows_without_a_token(net, owners, release):
+    place = {"record_time": "9999-01-01", "migration_id": net.sandbox.world.updates[-1].migration_id}
+    with net.sandbox.replica(release=release) as server, lf.connect(scan_url=server.scan_url) as alone:
+        found = lf.load_holdings_summary(alone, [*owners, "nobody::1220"], **place)
+    wanted = lf.load_holdings_summary(net, [*owners, "nobody::1220"], **place)
+
+    pd.testing.assert_frame_equal(found, wanted)
+    assert found.attrs["source"] == server.scan_url
+    assert wanted.attrs["source"] == net.sandbox.validator_url
+
+
+def test_a_scan_without_the_routes_is_one_input_error():
+    with HostileServer([text("The requested resource could not be found.", 404)]) as server:
+        settings = Settings(scan_url=(f"{server.url}/api/scan",))
+        wrong = pytest.raises(lf.errors.InputError, match=r"POST /v0/holdings/summary nor POST /v1.*validator_url=")
+        with lf.types.Network(settings, clock=SkippingClock()) as net, wrong:
+            lf.load_holdings_summary(net, ["a::1220"], record_time="2026-01-30", migration_id=4)
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.loaders.holdings.SnapshotWarning")  # of fees
+def test_a_time_has_the_snapshot_of_the_newest_migration_that_has_one(net, owners):
+    updates = lf.load_updates(net, columns=["migration_id", "record_time"], progress=False)
+    times = updates.groupby("migration_id").record_time.nth(100)
+
+    found = lf.load_holdings_summary(net, owners[:2], record_time=times.tolist(), columns=["party_id", "migration_id"])
+
+    assert found.migration_id.tolist() == [0, 0, 1, 1, 2, 2]
+    begun = updates[updates.migration_id == 1].record_time.min()
+    (first,) = lf.load_holdings_summary(net, owners[:1], record_time=begun).migration_id
+    assert first == 0
+    early = updates.record_time.min() - pd.Timedelta("1D")
+    with pytest.raises(lf.errors.NotFoundError, match=r"no snapshot of migration 0 at or before .*lf\.snapshot_times"):
+        lf.load_holdings_summary(net, owners, record_time=early)
+
+
+class Vanishing(httpx.HTTPTransport):
+    """A server whose snapshots are gone after its first summary."""
+
+    summaries = 0
+
+    def handle_request(self, request):
+        if request.url.path.endswith("/holdings/summary"):
+            self.summaries += 1
+            if self.summaries > 1:
+                return httpx.Response(404, json={"error": "no snapshot"})
+        return super().handle_request(request)
+
+
+def test_a_snapshot_that_goes_while_it_is_read_is_not_replaced_by_one_of_an_earlier_migration(net):
+    parties = [f"party-{number}::12" for number in range(1_001)]
+    transport = Vanishing()
+    with (
+        lf.connect(scan_url=net.sandbox.scan_url, transport=transport) as alone,
+        pytest.raises(lf.errors.NotFoundError),
+    ):
+        lf.load_holdings_summary(alone, parties)
+    assert transport.summaries == 2

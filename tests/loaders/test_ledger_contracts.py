@@ -48,14 +48,6 @@ def left_by(history, at):
     return active
 
 
-def test_the_contracts_at_one_offset_and_the_history_after_it_leave_those_at_a_later_one(net, last):
-    before, after = (set(lf.load_ledger_contracts(net, None, at=at).contract_id) for at in (250, last))
-    events = lf.load_ledger_history(net, None, start=251).events
-    came = set(events.contract_id[events.kind.isin(["CreatedEvent", "JsAssignmentEvent"])])
-    ended = set(events.contract_id[events.consuming.fillna(value=False).astype(bool)])
-    assert (before | came) - ended == after
-
-
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("at", [137, 0, None])
 def test_the_active_contracts_are_those_that_the_history_leaves(net, last, at):
@@ -163,13 +155,6 @@ def test_an_entry_that_breaks_the_interface_is_a_decode_error(entry):
         pytest.raises(lf.errors.DecodeError, match="active-contracts-page"),
     ):
         lf.load_ledger_contracts(net, PARTY)
-
-
-def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
-    with lf.sandbox(updates=10, release="0.5") as net, pytest.raises(lf.errors.InputError) as caught:
-        lf.load_ledger_contracts(net, None)
-    for part in ("POST /v2/state/active-contracts-page", "since 3.5.10", "ledger_url=", "lf.load_active_contracts"):
-        assert part in str(caught.value)
 
 
 def test_many_contracts_want_a_limit_and_a_limit_stops_the_requests():

@@ -5,11 +5,8 @@ import copy
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox.faults import Faults
-from tests.clocks import SkippingClock
 from tests.loaders.participants import Participant, connected
 from tests.sandbox.asking import party_of
-from tests.transport.hostile_server import answer
 
 PARTY = ["a::1220"]
 
@@ -135,13 +132,6 @@ def test_offsets_that_the_participant_has_not_reached_are_said(net, last):
         lf.load_ledger_history(net, None, start=last + 2)
 
 
-def test_a_range_from_new_to_old_is_refused_and_nothing_is_sent(net):
-    before = net.stats.requests
-    with pytest.raises(lf.errors.InputError, match="start=9 is after end=8"):
-        lf.load_ledger_history(net, None, start=9, end=8)
-    assert net.stats.requests == before
-
-
 def test_updates_that_arrive_meanwhile_are_left_to_the_next_load():
     with lf.sandbox(updates=30) as net:
         first = lf.load_ledger_history(net, None, page_size=4)
@@ -150,15 +140,6 @@ def test_updates_that_arrive_meanwhile_are_left_to_the_next_load():
         last = net.sandbox.world.last_offset
     assert offsets(first) + offsets(second) == list(range(1, last + 1))
     assert 0 < len(offsets(first)) < last
-
-
-def test_faults_on_the_way_lose_and_double_nothing():
-    with lf.sandbox(updates=60) as net:
-        net.sandbox.faults = Faults.parse("429:0.1,503:0.1,reset-in-body:0.1,truncated:0.1,empty:0.1", seed=5)
-        with lf.types.Network(net.settings, clock=SkippingClock()) as patient:
-            history = lf.load_ledger_history(patient, None, page_size=4)
-    last = net.sandbox.world.last_offset
-    assert offsets(history) == list(range(1, last + 1))
 
 
 def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginning():
@@ -301,13 +282,6 @@ def test_a_page_that_breaks_the_interface_is_a_decode_error(broken, column):
     assert caught.value.column == column
 
 
-def test_an_older_participant_gets_one_error_that_names_the_route_the_release_and_a_way_out():
-    with lf.sandbox(updates=10, release="0.5") as net, pytest.raises(lf.errors.InputError) as caught:
-        lf.load_ledger_history(net, None)
-    for part in ("POST /v2/updates/get-updates-page", "3.5.14", "ledger_url=", "lf.load_ledger_transaction"):
-        assert part in str(caught.value)
-
-
 def test_a_newer_participant_is_asked_where_the_first_one_has_no_pages():
     older = Participant("old", without=("/v2/updates/get-updates-page",))
     with connected(older, Participant("new")) as net:
@@ -337,26 +311,3 @@ def test_an_empty_ledger_is_two_empty_tables():
         history = lf.load_ledger_history(net, PARTY)
     assert len(history.transactions) == len(history.events) == 0
     assert history.transactions.attrs["offset"] == 0
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("release", ["0.7", "0.9"])
-def test_a_transaction_is_looked_up_by_the_current_route_first(release):
-    with lf.sandbox(updates=10, release=release) as net:
-        lf.load_ledger_transaction(net, lf.load_updates(net, limit=1, progress=False).update_id[0])
-        assert net.sandbox.requests["POST /api/ledger/v2/updates/transaction-by-id"] == 0
-
-
-def test_a_participant_with_the_former_route_alone_is_asked_by_that():
-    def answer_of(participant):
-        return {"transaction": participant.transaction(4)}
-
-    class Former(Participant):
-        def answer(self, heard):
-            if heard.path == "/v2/updates/transaction-by-id":
-                return answer(answer_of(self))
-            return super().answer(heard)
-
-    former = Former(without=("/v2/updates/update-by-id",))
-    with connected(former) as net:
-        assert list(lf.load_ledger_transaction(net, "1220one4").transactions.offset) == [4]

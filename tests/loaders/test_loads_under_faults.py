@@ -53,20 +53,17 @@ def loads(world, wanted, faults, times):
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
 def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, wanted, kind):
-    faults = Faults({kind: 0.2}, seed=5)
-    assert loads(world, wanted, faults, 15) == 15
+    assert loads(world, wanted, Faults({kind: 0.2}, seed=5), 15) == 15
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
 def test_five_hundred_loads_under_each_fault(world, wanted, kind):
-    faults = Faults({kind: 0.2}, seed=5)
-    assert loads(world, wanted, faults, 500) >= 495
+    assert loads(world, wanted, Faults({kind: 0.2}, seed=5), 500) >= 495
 
 
 def test_mixed_faults_do_not_stop_a_load(world, wanted):
-    faults = Faults(dict.fromkeys(RETRYABLE, 0.02), seed=9)
-    assert loads(world, wanted, faults, 15) == 15
+    assert loads(world, wanted, Faults(dict.fromkeys(RETRYABLE, 0.02), seed=9), 15) == 15
 
 
 def test_what_was_loaded_before_a_fault_can_be_kept(world, wanted):

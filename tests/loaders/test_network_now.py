@@ -9,113 +9,11 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.world.templates import DSO_RULES, LICENSE, NAME_ENTRY
 from tests.asking import asking
-from tests.clocks import SkippingClock
-from tests.replay import read_capture, replay
-from tests.rigs.servers import replica
-from tests.transport.hostile_server import HostileServer, answer, text
+from tests.transport.hostile_server import HostileServer, answer
 
 MEMBER = "PAR::alice::1220ab"
-
-
-@pytest.fixture(scope="module")
-def real(captures):
-    assert captures
-    with replay() as server, lf.connect(**server.urls, token="t0ken-of-the-test", decimals="exact") as network:
-        yield network
-
-
-def test_the_captured_rounds_are_rows_by_number(real):
-    rounds = lf.load_rounds(real)
-
-    now = rounds[rounds.phase != "closed"]
-    assert list(zip(now["round"], now.phase, strict=True)) == [
-        (81320, "issuing"), (81321, "issuing"), (81323, "open"), (81324, "open"), (81325, "open"),
-    ]  # fmt: skip
-    closed = read_capture("scan-closed-rounds").body["rounds"]
-    assert (rounds.phase == "closed").sum() == len(closed)
-    assert rounds["round"].is_monotonic_increasing
-    opened = rounds.set_index("round").loc[81323]
-    assert opened.amulet_price_usd == Decimal("0.176564")
-    assert opened.opens_at == pd.Timestamp("2026-01-30T08:28:31.347581Z")
-    assert opened.target_closes_at == pd.Timestamp("2026-01-30T08:48:31.347581Z")
-    assert opened.synchronizer_id.startswith("global-domain::")
-    assert opened.issuance_per_sv is None
-    issuing = rounds.set_index("round").loc[81320]
-    assert issuing.issuance_per_validator_faucet == Decimal("3.2045101511")
-    assert issuing.issuance_per_featured_app == Decimal("0.6142603449")
-    assert issuing.issuance_per_unfeatured_app == Decimal("0.6")
-    assert issuing.issuance_per_validator == Decimal("0.2")
-    assert issuing.issuance_per_sv == Decimal("0.0122866485")
-    first = rounds.iloc[0]
-    assert (first["round"], first.phase, first.template_name) == (66481, "closed", "Splice.Round:ClosedMiningRound")
-    assert first.issuance_per_validator_faucet == Decimal("69.3919677077")
-    assert pd.isna(first.opens_at)
-    assert rounds.extra.isna().all()
-    assert "created_event_blob" not in rounds
-    assert lf.load_rounds(real, blobs=True).created_event_blob.notna().all()
-
-
-def test_the_captured_names_are_fifty_rows(real):
-    names = lf.load_names(real)
-
-    assert len(names) == 50
-    assert names.name.is_monotonic_increasing
-    one = names.set_index("name").loc["02122025max.unverified.cns"]
-    assert one.party.startswith("654321::1220")
-    assert one.expires_at == pd.Timestamp("2026-03-02T06:17:23.532796Z")
-    assert one.description == ""  # as sent
-    assert names.extra.isna().all()
-
-
-def test_the_captured_traffic_is_a_row(real):
-    (one,) = lf.load_traffic(real, [MEMBER]).to_dict("records")
-
-    assert (one["member"], one["found"]) == (MEMBER, True)
-    assert one["synchronizer_id"].startswith("global-domain::1220")
-    assert (one["total_consumed"], one["total_limit"], one["total_purchased"]) == (0, 1_200_000, 1_200_000)
-
-
-def test_the_captured_faucets_are_rows_and_the_others_are_not_found(real):
-    captured = read_capture("scan-validator-faucets").body["validatorsReceivedFaucets"]
-    wanted = ["nobody::1220", *(one["validator"] for one in reversed(captured))]
-
-    faucets = lf.load_validator_faucets(real, wanted)
-
-    assert list(faucets.validator) == wanted
-    assert list(faucets.found) == [False] + [True] * len(captured)
-    assert pd.isna(faucets.rounds_collected[0])
-    last = faucets.iloc[-1]
-    assert (last.rounds_collected, last.rounds_missed, last.first_round, last.last_round) == (21115, 10, 60199, 81323)
-    assert faucets.extra.isna().all()
-
-
-def test_the_captured_super_validators_have_weights_and_addresses(real):
-    frame = lf.load_super_validators(real)
-
-    assert len(frame) == 13
-    first = frame.set_index("name").loc["C7-Technology-Services-Limited"]
-    assert (first.reward_weight, first.joined_round) == (105_750, 28_175)
-    assert first.participant_id == f"PAR::{first.party}"
-    asset = frame.set_index("name").loc["Digital-Asset-1"]
-    assert asset.scan_url == "https://scan.sv-1.global.canton.network.digitalasset.com"
-    assert asset.mediator_id.startswith("MED::Digital-Asset-1::1220")
-    assert asset.sequencer_id.startswith("SEQ::Digital-Asset-1::1220")
-    assert json.loads(asset.node)["scan"] == {"publicUrl": asset.scan_url}
-    assert frame.extra.isna().all()
-
-
-def test_the_captured_scans_are_thirteen_rows(real):
-    scans = lf.load_scans(real)
-
-    assert len(scans) == 13
-    assert scans.synchronizer_id.str.startswith("global-domain::").all()
-    assert (scans.sv_name[0], scans.url[0]) == (
-        "Digital-Asset-2", "https://scan.sv-2.global.canton.network.digitalasset.com",
-    )  # fmt: skip
 
 
 def test_rounds_of_the_sandbox_are_those_of_its_world(net):
@@ -142,21 +40,8 @@ def test_names_of_the_sandbox_are_those_that_have_not_expired(net):
     assert others == lasting
     assert own.expires_at.isna().all()
     assert "dso.cns" in set(own.name)
-
-
-def test_a_prefix_narrows_the_names(net):
-    names = lf.load_names(net)
-
     assert list(lf.load_names(net, prefix="a").name) == [one for one in names.name if one.startswith("a")]
     assert len(lf.load_names(net, prefix="nothing-begins-so")) == 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("maximum", [2, 7])
-def test_full_answers_are_split_until_no_name_is_missing(net, maximum):
-    wanted = lf.load_names(net)
-    with replica(net.sandbox, page_maximum=maximum) as server, lf.connect(scan_url=server.scan_url) as other:
-        pd.testing.assert_frame_equal(lf.load_names(other), wanted)
 
 
 def names_server(names, *, size=1_000, alphabet=None):
@@ -287,69 +172,6 @@ def test_a_super_validator_without_a_node_has_no_addresses():
     assert (one["reward_weight"], json.loads(one["extra"])) == (5, {"/info/new": 1})
     assert pd.isna(one["scan_url"])
     assert pd.isna(one["node"])
-
-
-LOADS = {
-    "rounds": lf.load_rounds,
-    "names": lf.load_names,
-    "traffic": lambda net, **options: lf.load_traffic(net, [MEMBER], **options),
-    "faucets": lambda net, **options: lf.load_validator_faucets(net, ["a::1220"], **options),
-    "apps": lf.load_featured_apps,
-    "super validators": lf.load_super_validators,
-    "scans": lf.load_scans,
-}
-every_load = pytest.mark.parametrize("load", LOADS.values(), ids=LOADS)
-
-
-@every_load
-def test_faults_on_the_way_change_nothing(net, load):
-    faults = Faults(rates={"429": 0.15, "503": 0.15, "reset": 0.15, "truncated": 0.15}, seed=3)
-    with net.sandbox.replica(faults=faults) as server:
-        settings = Settings(scan_url=(server.scan_url,), attempts=20)
-        with lf.types.Network(settings, clock=SkippingClock()) as other:
-            pd.testing.assert_frame_equal(load(other), load(net))
-
-
-@every_load
-def test_a_scan_without_the_route_is_one_input_error(load):
-    told = pytest.raises(
-        lf.errors.InputError,
-        match=r"does not serve (GET|POST) /v0/.*release 0\.5\.5 does; .*not documented\. What to do",
-    )
-    with HostileServer([text("The requested resource could not be found.", 404)]) as server, asking(server) as net:
-        with told:
-            load(net)
-        with pytest.raises(lf.errors.InputError):
-            load(net, allow_partial=True)
-
-
-@every_load
-@pytest.mark.parametrize("body", [[], {"rounds": 5, "entries": 5, "scans": [5], "dso_rules": 5, "amulet_rules": 5}])
-def test_a_broken_answer_is_an_error_of_the_package(load, body):
-    wrong = pytest.raises((lf.errors.DecodeError, lf.errors.InputError))
-    with HostileServer([answer(body)]) as server, asking(server, attempts=2) as net, wrong:
-        load(net)
-
-
-REFUSED = {
-    "no members": (lambda net: lf.load_traffic(net, []), "members"),
-    "a party as member": (lambda net: lf.load_traffic(net, ["alice::1220"]), "PAR::"),
-    "an empty synchronizer": (lambda net: lf.load_traffic(net, [MEMBER], synchronizer=""), "synchronizer"),
-    "no validators": (lambda net: lf.load_validator_faucets(net, []), "validators"),
-    "no party": (lambda net: lf.load_validator_faucets(net, ["a/b"]), "party id"),
-    "no member behind one named twice": (lambda net: lf.load_traffic(net, [MEMBER, MEMBER, "x"]), r"members\[2\]='x'"),
-    "an empty prefix": (lambda net: lf.load_names(net, prefix=""), "prefix"),
-    "a prefix of another type": (lambda net: lf.load_names(net, prefix=5), "prefix"),
-    "blobs of another type": (lambda net: lf.load_rounds(net, blobs="yes"), "blobs"),
-}
-
-
-@pytest.mark.parametrize(("call", "reason"), REFUSED.values(), ids=REFUSED)
-def test_wrong_arguments_are_refused_unsent(net, call, reason):
-    before = net.stats.requests
-    with pytest.raises(lf.errors.InputError, match=reason):
-        call(net)
-    assert net.stats.requests == before
 
 
 def test_a_name_is_found_by_party_and_by_name(net):

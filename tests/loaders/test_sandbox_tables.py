@@ -2,47 +2,15 @@
 
 import json
 
-import pandas as pd
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.http.routes import RELEASES
-from tests.rigs.servers import replica
 
 
 @pytest.fixture(scope="module")
 def history(net):
     return lf.load_history(net, limit=5000, progress=False)
-
-
-@pytest.fixture(scope="module")
-def owners(net):
-    """The owners of coins, one for each coin."""
-    coins = lf.load_active_contracts(net, templates=["splice-amulet:Splice.Amulet:Amulet"])
-    return sorted(signatories[-1] for signatories in coins.signatories)
-
-
-def test_a_party_list_that_is_too_long_is_split(net, owners):
-    most, owners = len(owners), sorted({*owners})
-    whole = lf.load_holdings_summary(net, owners, record_time="2100-01-01")
-    with replica(net.sandbox, holdings_limit=max(30, most // 4)) as small:
-        token = small.token("validator_operator")
-        with lf.connect(scan_url=small.scan_url, validator_url=small.validator_url, token=token) as other:
-            split = lf.load_holdings_summary(other, owners, record_time="2100-01-01")
-            assert other.stats.statuses[400] > 0
-    pd.testing.assert_frame_equal(split, whole)
-
-
-def test_an_exact_snapshot_needs_its_instant(net, owners):
-    instant = net.sandbox.snapshots(1)[3]
-    owner = owners[0]
-    exact = lf.load_holdings_summary(net, [owner], record_time=instant, migration_id=1, match="exact")
-    assert exact.migration_id[0] == 1
-    later = pd.Timestamp(instant) + pd.Timedelta(1, "us")
-    with pytest.raises(lf.errors.NotFoundError):
-        lf.load_holdings_summary(net, [owner], record_time=later, migration_id=1, match="exact")
-    with pytest.raises(lf.errors.InputError, match="give record_time="):
-        lf.load_holdings_summary(net, [owner], match="exact")
 
 
 def test_licenses_are_the_newest_of_each_validator(net, history):
@@ -78,39 +46,25 @@ def test_names_offers_and_preapprovals_are_the_tokens_users(net):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_ledger_transaction_is_read_on_old_and_new_releases(release):
-    with lf.sandbox(updates=60, release=release) as net:
-        update = lf.load_updates(net, limit=1, progress=False)
-        assert lf.load_update(net, update.update_id[0]).updates.update_id.tolist() == update.update_id.tolist()
-        transactions, events = lf.load_ledger_transaction(net, update.update_id[0])
-        assert transactions.update_id[0] == update.update_id[0]
-        assert transactions.record_time[0] == update.record_time[0]
-        assert len(events) == transactions.event_count[0] > 0
-        assert events.node_id.is_monotonic_increasing
-
-
-@pytest.mark.parametrize("release", ["0.7", "0.9"])
-def test_a_reassignment_of_the_ledger_is_read_on_old_and_new_releases(release):
     with lf.sandbox(updates=200, release=release) as net:
-        halves = lf.load_reassignments(net, limit=1_000, progress=False)
-        assert len(halves) > 1
-        for wanted in halves.head(2).to_dict("records"):
-            transactions, events = lf.load_ledger_transaction(net, wanted["update_id"])
-            assert transactions.update_id.tolist() == [wanted["update_id"]]
-            assert transactions.record_time[0] == wanted["record_time"]
-            assert events.kind[0] in {"JsAssignmentEvent", "JsUnassignedEvent"}
-            assert events.contract_id[0] == wanted["contract_id"]
-            assert events.reassignment_counter[0] == wanted["reassignment_counter"]
-
-
-@pytest.mark.parametrize("release", ["0.7", "0.9"])
-def test_the_exercises_of_a_ledger_transaction_are_shown_unasked(release):
-    with lf.sandbox(updates=200, release=release) as net:
-        events = lf.load_events(net, limit=200, progress=False)
-        exercise = events[events.event_type == "exercised_event"].iloc[-1]
-        shown = lf.load_ledger_transaction(net, exercise.update_id).events
-        assert exercise.choice in set(shown.choice)
-        party = shown.acting_parties[shown.choice == exercise.choice].iloc[0][0]
-        assert len(lf.load_ledger_transaction(net, exercise.update_id, parties=[party]).events) > 0
+        history = lf.load_history(net, limit=1_000, progress=False)
+        exercise = history.events[history.events.event_type == "exercised_event"].iloc[-1]
+        legs = history.reassignments.head(2)
+        assert len(legs) > 1
+        for wanted in (history.updates.iloc[0], exercise, *(row for _, row in legs.iterrows())):
+            transactions, events = lf.load_ledger_transaction(net, wanted.update_id)
+            assert lf.load_update(net, wanted.update_id).updates.update_id.tolist() == [wanted.update_id]
+            assert transactions.update_id.tolist() == [wanted.update_id]
+            assert transactions.record_time[0] == wanted.record_time
+            assert len(events) == transactions.event_count[0] > 0
+            assert events.node_id.is_monotonic_increasing
+            if "choice" in wanted:
+                (party, *_) = events.acting_parties[events.choice == wanted.choice].iloc[0]
+                assert len(lf.load_ledger_transaction(net, wanted.update_id, parties=[party]).events) > 0
+            if "reassignment_counter" in wanted:
+                assert events.kind[0] in {"JsAssignmentEvent", "JsUnassignedEvent"}
+                assert events.contract_id[0] == wanted.contract_id
+                assert events.reassignment_counter[0] == wanted.reassignment_counter
 
 
 def test_a_ledger_transaction_shows_the_views_of_the_interfaces_asked_for(net):
@@ -132,36 +86,3 @@ def test_a_ledger_transaction_shows_the_views_of_the_interfaces_asked_for(net):
     views = plain.interface_views[plain.contract_id == wanted.contract_id]
     assert views.iloc[0] == "[]"
     assert views.iloc[1:].isna().all()
-
-
-def test_without_the_right_token_nothing_is_given(net):
-    sandbox = net.sandbox
-    with (
-        lf.connect(ledger_url=sandbox.ledger_url, token=sandbox.token("mallory")) as other,
-        pytest.raises(lf.errors.NotAuthorizedError),
-    ):
-        lf.load_users(other)
-    with (
-        lf.connect(ledger_url=sandbox.ledger_url) as other,
-        pytest.raises(lf.errors.NotAuthorizedError, match="requires a token, and none was given"),
-    ):
-        lf.load_users(other)
-
-
-@pytest.mark.parametrize(
-    ("parties", "options", "words"),
-    [
-        ([], {}, "parties is empty"),
-        ("a::b", {}, "give a list"),
-        ([""], {}, "give a list"),
-        (["a::b", "a::b", "a/b"], {}, "parties[2]='a/b'; give a party id"),
-        (["a::b"], {"missing": "nan"}, "missing='nan'"),
-        (["a::b"], {"match": "near"}, "near"),
-        (["a::b"], {"record_time": "soon"}, "record_time='soon'"),
-    ],
-    ids=str,
-)
-def test_wrong_arguments_are_refused_by_name(net, parties, options, words):
-    with pytest.raises(lf.errors.InputError) as caught:
-        lf.load_holdings_summary(net, parties, **options)
-    assert words in str(caught.value)

@@ -1,15 +1,13 @@
 """The instants that scan has a snapshot for."""
 
-import json
-
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
 from tests.asking import asking
-from tests.replay import replay
+from tests.loaders.snapshot_scan import history_of_one
 from tests.rigs.servers import replica
-from tests.transport.hostile_server import HostileServer, answer, text
+from tests.transport.hostile_server import HostileServer, answer
 
 SECOND = 1_000_000
 
@@ -31,10 +29,9 @@ def test_they_are_those_of_the_ledger_in_order(net, every):
     assert pairs(frame) == every
     assert str(frame.record_time.dtype) == "datetime64[us, UTC]"
     assert frame.attrs["source"] == net.sandbox.scan_url
-
-
-def test_limit_gives_the_newest(net, every):
     assert pairs(lf.snapshot_times(net, limit=4)) == every[-4:]
+    nothing = lf.snapshot_times(net, end=every[0])
+    assert (len(nothing), dict(nothing.dtypes)) == (0, dict(frame.dtypes))
 
 
 def test_start_is_inclusive_and_end_exclusive(net, every):
@@ -43,14 +40,6 @@ def test_start_is_inclusive_and_end_exclusive(net, every):
     assert pairs(lf.snapshot_times(net, start=(first, start), end=(last, end))) == every[3:-2]
     within = [one for one in every if start <= one[1] < end]
     assert pairs(lf.snapshot_times(net, start=start, end=end)) == within
-
-
-def test_a_range_without_a_snapshot_is_an_empty_frame_of_the_same_types(net, every):
-    frame = lf.snapshot_times(net, end=(every[0][0], every[0][1]))
-
-    assert len(frame) == 0
-    assert str(frame.record_time.dtype) == "datetime64[us, UTC]"
-    assert str(frame.migration_id.dtype) == "int64"
 
 
 def test_each_snapshot_takes_one_request(net):
@@ -72,26 +61,6 @@ def test_a_lagging_scan_has_no_snapshot_beyond_what_it_shows(net, every):
     assert found == shown
 
 
-def test_the_captured_answer_is_one_instant(captures):
-    assert captures
-    with replay("scan-updates-page", "scan-acs-snapshot-timestamp") as server, lf.connect(**server.urls) as real:
-        found = real.scan.snapshot_time(before="2026-01-30T08:39:39Z", migration_id=4)
-
-    assert found.record_time == "2026-01-30T06:00:00Z"
-    assert server.seen[0].query == {"before": "2026-01-30T08:39:39.000000Z", "migration_id": "4"}
-
-
-def page(*items):
-    return answer({"transactions": [{**item("u", *place)} for place in items]})
-
-
-def item(update_id, migration_id, record_time):
-    return {
-        "update_id": update_id, "migration_id": migration_id, "record_time": record_time, "workflow_id": "",
-        "synchronizer_id": "s", "effective_at": record_time, "root_event_ids": [], "events_by_id": {},
-    }  # fmt: skip
-
-
 def scan(period, first, newest, *, inclusive=False):
     """A scan of one migration with a snapshot every so many seconds; `inclusive` counts one at the instant."""
     epoch = pd.Timestamp("1970-01-01", tz="UTC")
@@ -101,7 +70,7 @@ def scan(period, first, newest, *, inclusive=False):
 
     def reply(heard):
         if heard.method == "POST":
-            return page() if "after" in json.loads(heard.body) else page((0, first))
+            return history_of_one(heard, first, migration_id=0)
         before = heard.target.partition("before=")[2].partition("&")[0].replace("%3A", ":")
         top = min(micros(before) - (0 if inclusive else 1), micros(newest))
         step = period * SECOND
@@ -138,13 +107,7 @@ def test_more_than_a_hundred_are_not_asked_for_without_a_range(caplog):
 
 def telling(told):
     """A scan of a history of one update that tells this where a snapshot is asked for."""
-
-    def reply(heard):
-        if heard.method == "POST":
-            return page() if "after" in json.loads(heard.body) else page((0, "2026-01-01T00:00:00.000000Z"))
-        return told
-
-    return HostileServer(reply)
+    return HostileServer(lambda heard: history_of_one(heard, migration_id=0) if heard.method == "POST" else told)
 
 
 def test_a_server_that_names_a_later_snapshot_is_a_paging_error():
@@ -157,11 +120,4 @@ def test_a_server_that_names_a_later_snapshot_is_a_paging_error():
 def test_what_is_no_time_is_a_decode_error(moment):
     wrong = pytest.raises(lf.errors.DecodeError, match="record_time")
     with telling(answer({"record_time": moment})) as server, asking(server) as net, wrong:
-        lf.snapshot_times(net)
-
-
-def test_a_scan_without_the_route_is_one_input_error():
-    unknown = text("The requested resource could not be found.", 404)
-    told = pytest.raises(lf.errors.InputError, match=r"GET /v0/state/acs/snapshot-timestamp.*0\.5\.5.*active_contracts")
-    with telling(unknown) as server, asking(server) as net, told:
         lf.snapshot_times(net)

@@ -76,16 +76,6 @@ def test_one_of_two_operations_on_a_network_is_stopped_and_the_other_goes_on(kin
                 net.scan.stoppable(stop).updates(page_size=10)
 
 
-def test_a_part_of_an_operation_ends_with_it(net):
-    whole, part = Stop(), Stop()
-    scan = net.scan.stoppable(whole).stoppable(part)
-    assert len(scan.updates(page_size=5)) == 5
-    whole.set()
-    with pytest.raises(lf.errors.StoppedError):
-        scan.updates(page_size=5)
-    assert not part.is_set()
-
-
 def test_closing_a_network_ends_what_waits_on_it(caplog):
     holding = Holding(HOLDING["silence"])
     with HostileServer(holding) as server:

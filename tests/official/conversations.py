@@ -16,6 +16,7 @@ import ledgerframes as lf
 from ledgerframes.interfaces.scan_objects import key_of
 from ledgerframes.sandbox.world.parties import Right
 from ledgerframes.sandbox.world.parties import User as Account
+from tests.loaders.every_loader import NAMES, World, load
 from tests.official.every_argument import COIN, IOU, every_argument
 from tests.sandbox.asking import party_of
 
@@ -105,10 +106,7 @@ def conversation(sandbox: Any, *, refused: type[Exception] = lf.errors.RequestEr
         refused: how a call may end.
     """
     alice = admit(sandbox)
-    calls = [
-        lf.plan, *loaders(sandbox, alice), *loaders_of_now(alice), *every_argument(sandbox, alice),
-        *moves(sandbox, alice),
-    ]  # fmt: skip
+    calls = [lf.plan, *loaders(sandbox), *every_argument(sandbox, alice), *moves(sandbox, alice)]
     newer = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
     return [
         *record(sandbox, calls, refused=refused),
@@ -125,19 +123,9 @@ def conversation(sandbox: Any, *, refused: type[Exception] = lf.errors.RequestEr
 
 
 def short_conversation(sandbox: Any) -> list[Turn]:
-    """The same for what differs from release to release."""
-    update = sandbox.world.updates[0].update_id
-    half = next(one["update_id"] for one in sandbox.world.items() if "event" in one)
-    calls: list[Call] = [
-        lambda net: net.scan.earliest_available_round(),
-        *loaders_of_now(party_of(sandbox, "alice")),
-    ]
-    for one in (update, half):
-        calls += [
-            lambda net, one=one: lf.load_update(net, one),
-            lambda net, one=one: lf.load_ledger_transaction(net, one),
-        ]
-    return record(sandbox, calls)
+    """The same for what differs from release to release; an older one lacks some routes."""
+    calls = [lambda net: net.scan.earliest_available_round(), *loaders(sandbox)]
+    return record(sandbox, calls, refused=lf.LedgerframesError)
 
 
 def record(
@@ -156,61 +144,23 @@ def record(
     return recorder.turns
 
 
-def loaders(sandbox: Any, alice: str) -> Iterator[Call]:
-    """Every loader of the package."""
-    updates = sandbox.world.updates
+def loaders(sandbox: Any) -> Iterator[Call]:
+    """Every loader of the package, and a download."""
+    world = World(lf.connect(scan_url=sandbox.scan_url), sandbox)
+    snapshot = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
     half = next(one["update_id"] for one in sandbox.world.items() if "event" in one)
-    first, signed = updates[0].update_id, next(one.external_hash for one in updates if one.external_hash)
-    views = ["#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding"]
-    snapshot = {"record_time": "9999-01-01", "migration_id": updates[-1].migration_id}
-    yield lambda net: lf.load_history(net, limit=60, page_size=40)
-    yield lambda net: lf.load_updates(net, start=(1, "2020-01-01"), limit=5)
-    yield lambda net: lf.load_events(net, limit=1, page_size=1)
-    yield lambda net: lf.load_reassignments(net, last="1h")
-    for one in (first, half, "1220ab"):
+    for name in NAMES:
+        yield lambda net, name=name: load(name, net, world, page_size=40)
+    for one in (half, "1220ab"):
         yield lambda net, one=one: lf.load_update(net, one)
         yield lambda net, one=one: lf.load_ledger_transaction(net, one)
-        yield lambda net, one=one: lf.load_ledger_transaction(net, one, parties=[alice], interfaces=views)
-    yield lambda net: lf.load_update(net, hash=signed)
-    yield lambda net: lf.load_update(net, hash="00")
-    yield lambda net: lf.load_licenses(net, personal=True, blobs=True)
-    yield lambda net: lf.load_name_rules(net, blobs=True)
-    yield lf.load_transfer_offers
-    yield lambda net: lf.load_transfer_preapprovals(net, [alice, party_of(sandbox, "bob"), "nobody::1220"])
-    yield lambda net: lf.load_holdings_summary(net, [alice], **snapshot)
-    yield lambda net: lf.load_holdings_summary(net, [alice], **snapshot, match="exact")
-    yield lambda net: lf.load_holdings_summary(net, [alice, "nobody::1220"], as_of_round=[3, 4])
-    yield lf.load_instruments
+    yield lambda net: lf.load_update(net, hash=world.hash)
+    yield lambda net: lf.load_reassignments(net, last="1h")
+    yield lambda net: lf.load_holdings_summary(net, world.parties, **snapshot, match="exact")
     yield lambda net: lf.load_instruments(net, ids=["Amulet"])
-    yield lambda net: lf.load_ledger_history(net, [alice], page_size=7, interfaces=views)
-    yield lambda net: lf.load_ledger_history(net, None, start=3, end=9)
-    yield lambda net: lf.load_ledger_contracts(net, [alice], page_size=5, interfaces=views)
-    yield lambda net: lf.load_ledger_contracts(net, None, at=40)
-    yield lf.load_name_entries
-    yield lf.load_users
-    yield lambda net: list(net.scan.iter_validator_licenses(limit=20))
-    yield lambda net: list(net.registry.iter_instruments(page_size=1))
-    yield lambda net: list(net.ledger.iter_users(page_size=90))
-
-
-def loaders_of_now(alice: str) -> Iterator[Call]:
-    """Every loader of scan's routes beside the contract's, and a download."""
+    yield lambda net: lf.load_active_contracts(net, templates=[COIN], parties=world.parties, page_size=7)
     yield lambda net: lf.snapshot_times(net, limit=2)
-    yield lambda net: lf.load_active_contracts(net, templates=[COIN], parties=[alice], page_size=7)
-    yield lambda net: lf.load_active_contracts(net, page_size=50)
-    yield lambda net: lf.load_coins(net, [alice, "nobody::1220"], page_size=1)
-    yield lf.load_rounds
-    yield lf.load_names
-    yield lambda net: lf.load_names(net, prefix="a")
-    yield lambda net: lf.load_traffic(net, ["PAR::nobody::1220", *lf.load_super_validators(net).participant_id[:2]])
-    yield lambda net: lf.load_validator_faucets(net, lf.load_licenses(net).validator)
-    yield lf.load_featured_apps
-    yield lf.load_scans
-    yield lambda net: lf.load_votes(net, page_size=2)
-    yield lambda net: lf.load_votes(net, requests=["nothing"])
-    yield lambda net: lf.load_verdicts(net, limit=40, page_size=30)
-    yield lambda net: net.scan.latest_event_record_time()
-    yield lambda net: net.scan.snapshot_objects(at="9999-01-01")
+    yield lambda net: list(net.scan.iter_validator_licenses(limit=20))
     yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).page_index.update_ids[8])
     yield lambda net: net.scan.object_checksums([key_of(first_object(net)), "none~none/none.zstd"])
 
