@@ -10,8 +10,8 @@ import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
-from tests.economics.books import Books
-from tests.sandbox.economy_books import COIN, preorder
+from tests.economics.books import Books, steps
+from tests.sandbox.economy_books import COIN, entity_of, preorder
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +142,15 @@ def test_every_outcome_occurs_as_votes_say_and_what_was_accepted_is_done_below_t
     }  # fmt: skip
     cast = books.exercises("DsoRules_CastVote")
     assert len({event["choice_argument"]["vote"]["reason"]["body"] for _, event, _ in cast}) > 3
+
+
+def test_a_members_coupons_weigh_what_the_rules_say(transactions):
+    weights = {}
+    for event, _, below in (step for item in transactions for step in steps(item)):
+        if event["event_type"] == "created_event" and entity_of(event) == "Splice.DsoRules:DsoRules":
+            weights = {party: int(info["svRewardWeight"]) for party, info in event["create_arguments"]["svs"]}
+        if event.get("choice") == "DsoRules_ReceiveSvRewardCoupon":
+            made = [child["create_arguments"] for child in below if child["event_type"] == "created_event"]
+            given = [int(one["weight"]) for one in made if "weight" in one]
+            assert sum(given) == weights[event["choice_argument"]["sv"]]
+    assert set(weights.values()) != {40_000, 30_000, 20_000, 10_000}

@@ -85,10 +85,13 @@ def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider_bu
         assert apps - Decimal("0.000001") < sum(Decimal(one["amount"]) for one in payloads) <= apps
 
 
-def test_coupons_end_before_their_time_or_are_expired_after_it(day_books, made):
-    expiries = day_books.exercises("AmuletRules_ClaimExpiredRewardsV2")
-    expired = {one for _, event, _ in expiries for one in event["choice_argument"]["rewardCouponCids"]}
-    ended = {contract: life for contract, life in made.items() if life.until is not None}
+def test_coupons_end_before_their_time_or_expire_after_it_and_are_unclaimed_together(day_books, made):
+    expired, ended = set(), {contract: life for contract, life in made.items() if life.until is not None}
+    for _, event, below in day_books.exercises("AmuletRules_ClaimExpiredRewardsV2"):
+        together = event["choice_argument"]["rewardCouponCids"]
+        (unclaimed,) = creates(below)
+        assert Decimal(unclaimed["amount"]) == sum(Decimal(made[one].payload["amount"]) for one in together)
+        expired |= {*together}
 
     assert 0 < len(expired) < len(ended) < len(made)
     for contract, life in ended.items():

@@ -1,12 +1,10 @@
-"""Users of the ledger interface: in pages, made by the contract's rules with rights that count at once, and by whom."""
+"""Users of the ledger interface: made by the contract's rules with rights that count at once, and by whom."""
 
 from __future__ import annotations
 
-import urllib.parse
-
 import pytest
 
-from tests.sandbox.commanding import BY_ID, IOU, USERS, call, create, iou, refusal
+from tests.sandbox.commanding import BY_ID, IOU, USERS, create, iou, refusal
 
 
 def make(desk, user, *rights, by="participant_admin"):
@@ -17,24 +15,6 @@ def make(desk, user, *rights, by="participant_admin"):
 def listed(desk):
     found = desk.post(f"{USERS}?pageSize=1000", None, user="participant_admin").json["users"]
     return {one["id"]: one for one in found}
-
-
-def users(sandbox, **query):
-    return call(sandbox, f"{USERS}?{urllib.parse.urlencode(query)}", user="participant_admin").json
-
-
-def test_users_come_in_pages_until_a_token_is_empty(sandbox):
-    pages = [users(sandbox, pageSize=90)]
-    while pages[-1]["nextPageToken"]:
-        pages.append(users(sandbox, pageSize=90, pageToken=pages[-1]["nextPageToken"]))
-    ids = [one["id"] for page in pages for one in page["users"]]
-
-    assert [len(page["users"]) for page in pages] == [90, 90, 90, 52]
-    assert pages[-1]["nextPageToken"] == ""
-    assert ids == sorted(set(ids))
-    assert {"alice", "bob", "validator_operator", "participant_admin", "mallory"} <= set(ids)
-    assert len(users(sandbox)["users"]) == 100
-    assert users(sandbox, pageSize=0, pageToken="") == users(sandbox)
 
 
 def test_a_new_user_is_listed_as_it_comes_back_and_is_not_made_twice(desk):
