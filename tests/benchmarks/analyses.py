@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow as pa
 
 import ledgerframes as lf
-from tests.benchmarks.economics import copied, span_of
+from tests.benchmarks.economics import repeated
 from tests.benchmarks.measuring import Row, side_by_side
 
-EVENTS = 1_000_000
+EVENTS, UPDATES = 1_000_000, 6_000
 BASELINE = "DuckDB"
 AIM = 1.0
 ROUND = 1_000
@@ -89,7 +89,7 @@ EXPAND = """
 
 def rows() -> list[Row]:
     """Flows, active contracts and one template's payloads."""
-    events, reassignments = tiled()
+    events, reassignments = repeated(UPDATES, EVENTS)
     connection = duckdb.connect()
     connection.register("events", events)
     connection.register("reassignments", reassignments)
@@ -139,14 +139,3 @@ def check_same(ours: Any, theirs: pa.Table, name: str) -> None:
     # The query for flows leaves the order of equal times open.
     for column in set(ours.column_names) & set(theirs.column_names) if name != "reassignment_flows" else ():
         assert ours[column].equals(theirs[column].cast(ours[column].type)), f"{name}: {column}"
-
-
-def tiled() -> tuple[pa.Table, pa.Table]:
-    """A sandbox's history, many times over under new ids."""
-    with lf.sandbox(updates=6_000) as net:
-        history = lf.load_history(net, limit=6_000, as_="arrow", progress=False)
-    copies, span = -(-EVENTS // history.events.num_rows), span_of(history.events)
-    return tuple(  # type: ignore[return-value]
-        pa.concat_tables([copied(table, number, span) for number in range(copies)])
-        for table in (history.events, history.reassignments)
-    )

@@ -1,17 +1,16 @@
-"""The table of figures as text or JSON, with the machine they were measured on."""
+"""The page of figures, with the machine they were measured on."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
 import platform
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ledgerframes.decoding.compiled.choice import choice
-from tests.benchmarks.measuring import ROUNDS, Row
+from tests.benchmarks.measuring import Row
 
 LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy", "deltalake", "duckdb")
 PAGE = (
@@ -38,27 +37,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def as_text(rows: list[Row]) -> str:
-    """The table, with a line about the machine above it and one about the aims below."""
-    lines = [", ".join(f"{name} {value}" for name, value in machine().items())]
-    lines += [f"medians of {ROUNDS}, gc off, sides in turn; a ratio above 1 is better than the baseline", ""]
-    cells = [HEADING, *(_cells(row) for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADING))]
-    for row in cells:
-        left = {0, 2}
-        parts = [
-            cell.ljust(width) if n in left else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(parts).rstrip())
-    return "\n".join([*lines, "", closing(rows)])
-
-
 def as_page(rows: list[Row], seconds: float) -> str:
     """The figures as a page of the documents."""
     table = [f"| {' | '.join(HEADING)} |", "|---|--:|---|--:|--:|--:|--:|"]
     table += [f"| {' | '.join(_cells(row))} |" for row in rows]
-    reached = closing(rows).partition(";")[0]
+    aimed = [row for row in rows if row.aim is not None and not row.skipped]
+    reached = f"{sum(not row.below for row in aimed)} of {len(aimed)} aims reached"
     measured = f"{reached}. Measured on {datetime.now(UTC):%Y-%m-%d} in {seconds / 60:.0f} minutes, on:"
     where = [f"- {name}: {value}" for name, value in machine().items()]
     return "\n".join([*PAGE, *table, "", measured, "", *where, ""])
@@ -71,23 +55,6 @@ def _processor() -> str:
     except OSError:
         return platform.processor() or platform.machine()
     return next((line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("model name")), "?")
-
-
-def as_data(rows: list[Row], seconds: float) -> dict[str, Any]:
-    """The same as plain values."""
-    found = [{**asdict(row), "ratio": row.ratio, "below_aim": row.below} for row in rows]
-    return {"machine": machine(), "rows": found, "seconds": round(seconds, 1), "closing": closing(rows)}
-
-
-def closing(rows: list[Row]) -> str:
-    """One line: how many aims were reached, and which were not."""
-    aimed = [row for row in rows if row.aim is not None and not row.skipped]
-    missed = [f"{row.what} against {row.baseline} ({row.ratio:.2f} of {row.aim:g})" for row in aimed if row.below]
-    skipped = sum(bool(row.skipped) for row in rows)
-    reached = f"{len(aimed) - len(missed)} of {len(aimed)} aims reached"
-    if missed:
-        reached += f"; below: {', '.join(missed)}"
-    return f"{reached}; {skipped} skipped" if skipped else reached
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 import ledgerframes as lf
 from tests.benchmarks import report
-from tests.benchmarks.economics import TABLES, copied, span_of, table_of
+from tests.benchmarks.economics import TABLES, copies, table_of
 from tests.benchmarks.long_history import events_in, items
 from tests.benchmarks.measuring import highest
 from tests.benchmarks.objects import as_objects
@@ -84,16 +84,15 @@ def _synced(folder: Path, length: int) -> Iterator[tuple[str, Cost]]:
 
 
 def _computed(folder: Path, length: int) -> Iterator[tuple[str, Cost]]:
-    with lf.sandbox(updates=UPDATES) as net:
-        events = lf.load_history(net, start="begin", as_="arrow", progress=False).events
-    span = span_of(events)
-    file = folder / "events.parquet"
-    count = 0
-    events = copied(events, 0, span)
-    with pq.ParquetWriter(file, events.schema, compression="zstd") as writer:
-        while count < length:
-            writer.write_table(copied(events, count // events.num_rows, span).slice(0, length - count))
+    file, count = folder / "events.parquet", 0
+    source = (events for events, _ in copies(UPDATES))
+    first = next(source)
+    with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
+        for events in chain([first], source):
+            writer.write_table(events.slice(0, length - count))
             count += min(events.num_rows, length - count)
+            if count == length:
+                break
     for name in TABLES:
         yield f"lf.{name}", _cost(count, name, file, folder / "nothing")
 

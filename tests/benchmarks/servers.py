@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -44,21 +43,14 @@ def contract(number: int) -> str:
     )
 
 
-class Scan(ABC):
-    """What a server answers; to everything else it says that there is no such path."""
-
-    @abstractmethod
-    def answer(self, path: str, asked: dict[str, Any]) -> str | bytes | None:
-        """JSON text; None where there is no such path."""
-
-
-class Snapshot(Scan):
+class Snapshot:
     """One snapshot with so many contracts."""
 
     def __init__(self, contracts: int) -> None:
         self._contracts = contracts
 
     def answer(self, path: str, asked: dict[str, Any]) -> str | bytes | None:
+        """JSON text; None where there is no such path."""
         if path.endswith("/v2/updates"):
             return json.dumps({"transactions": [] if "after" in asked else [FIRST]})
         if not asked:
@@ -70,7 +62,7 @@ class Snapshot(Scan):
         return f'{json.dumps(SNAPSHOT)[:-1]},"created_events":[{events}]{following}}}'
 
 
-class History(Scan):
+class History:
     """The first updates of the long history; with `keep` a page costs nothing but its first time."""
 
     def __init__(self, updates: int, *, keep: bool) -> None:
@@ -79,6 +71,7 @@ class History(Scan):
         self._kept: dict[tuple[int, int], bytes] = {}
 
     def answer(self, path: str, asked: dict[str, Any]) -> str | bytes | None:
+        """JSON text; None where there is no such path."""
         if not path.endswith("/v2/updates"):
             return None
         after, start = asked.get("after"), 0
@@ -98,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
     # Headers and body are two writes; without this a short body waits 40 ms for the headers' acknowledgement.
     disable_nagle_algorithm = True
 
-    def __init__(self, scan: Scan, latency: float, *rest: Any) -> None:
+    def __init__(self, scan: Snapshot | History, latency: float, *rest: Any) -> None:
         self._scan = scan
         self._latency = latency
         super().__init__(*rest)

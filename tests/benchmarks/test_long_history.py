@@ -7,9 +7,9 @@ import socket
 import subprocess
 import sys
 
-import httpx
 import pytest
 
+import ledgerframes as lf
 from ledgerframes.sandbox.world import timestamps
 from tests.benchmarks.long_history import COPY, events_in, first_after, items
 from tests.benchmarks.servers import bulk_scan
@@ -21,16 +21,6 @@ UPDATES = 2 * COPY + 100
 @pytest.fixture(scope="module")
 def history() -> list[dict]:
     return [json.loads(text) for text in items(0, UPDATES)]
-
-
-def page(scan: str, after: dict | None, size: int) -> list[dict]:
-    body: dict = {"page_size": size} | ({} if after is None else {"after": cursor(after)})
-    return httpx.post(f"{scan}/v2/updates", json=body, timeout=60).json()["transactions"]
-
-
-def cursor(update: dict) -> dict:
-    migration_id = update.get("event", update)["migration_id"]
-    return {"after_migration_id": migration_id, "after_record_time": update["record_time"]}
 
 
 def test_every_copy_has_ids_and_times_of_its_own_and_what_it_consumes(history):
@@ -51,13 +41,6 @@ def test_every_copy_has_ids_and_times_of_its_own_and_what_it_consumes(history):
     assert consumed <= created
 
 
-@pytest.mark.parametrize("index", [0, COPY - 1, COPY, 9_999_999])
-def test_an_update_depends_on_its_number_alone(index):
-    (alone,) = items(index, index + 1)
-    assert list(items(max(0, index - 3), index + 2))[min(index, 3)] == alone
-    assert 500 < len(alone) < 500_000
-
-
 @pytest.mark.parametrize("updates", [0, 1, COPY, COPY + 37, UPDATES])
 def test_events_are_counted_as_a_reader_counts_them(history, updates):
     assert events_in(updates) == sum(len(update.get("events_by_id", {})) for update in history[:updates])
@@ -76,16 +59,11 @@ def test_the_updates_after_a_cursor_are_found_without_search(history):
 
 @pytest.mark.long
 @pytest.mark.parametrize("keep", [False, True], ids=["made again", "kept"])
-def test_the_server_pages_like_a_real_one(history, keep):
-    with bulk_scan(UPDATES, keep=keep) as scan:
+def test_its_server_pages_through_it(history, keep):
+    with bulk_scan(UPDATES, keep=keep) as url, lf.connect(scan_url=url) as net:
         for _ in range(2):
-            read: list[dict] = []
-            while got := page(scan, read[-1] if read else None, 1_000):
-                read += got
-            assert read == history
-        assert page(scan, history[-1], 5) == []
-        answer = httpx.get(f"{scan}/v0/dso")
-        assert (answer.status_code, answer.text) == (404, "The requested resource could not be found.")
+            loaded = lf.load_history(net, start="begin", as_="arrow", progress=False)
+            assert list(lf.rebuild_items(loaded)) == history
 
 
 @pytest.mark.long

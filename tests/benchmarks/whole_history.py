@@ -6,9 +6,6 @@ Measured in processor time of this process, so that neither the server nor waiti
 from __future__ import annotations
 
 import time
-from typing import Any
-
-import httpx
 
 import ledgerframes as lf
 from tests.benchmarks import plain_script
@@ -18,23 +15,20 @@ from tests.benchmarks.servers import bulk_scan
 SERVED = 20_000
 READ = (5_000, 20_000)  # the ratio grows with the length, so it is shown for two
 LISTS = 'pandas with lists="arrow"'
-SCRIPT, BYTES = "httpx + json_normalize script", "httpx alone, nothing decoded"
-
-
+SCRIPT = "httpx + json_normalize script"
 SMALL, FULL = 50, "in pages of 1,000"
 
 
 def rows() -> list[Row]:
     """Each length's rows, from one server."""
     with bulk_scan(SERVED, keep=True) as url, lf.connect(scan_url=url) as net, lf.connect(scan_url=url) as small:
-        return [*(row for count in READ for row in _rows(net, url, count)), _small(net, small, url)]
+        return [*(row for count in READ for row in _rows(net, url, count)), _small(net, small)]
 
 
-def _small(net: lf.types.Network, small: lf.types.Network, url: str) -> Row:
+def _small(net: lf.types.Network, small: lf.types.Network) -> Row:
     """In small pages, as from a server that allows no others, against full ones."""
     count = READ[0]
     small.transport.largest_pages[small.transport.servers("scan")[0]] = SMALL
-    size = sum(map(len, _download(url, _compare(net, url, count))))
     found = side_by_side(
         {
             "ours": lambda: lf.load_history(small, limit=count, progress=False, as_="arrow"),
@@ -43,49 +37,30 @@ def _small(net: lf.types.Network, small: lf.types.Network, url: str) -> Row:
         clock=time.process_time,
     )
     what = f"load_history, {count:,} updates in pages of {SMALL} -> Arrow"
-    return Row(what=what, ours=found["ours"], baseline=FULL, theirs=found[FULL], aim=0.8, size=size)
+    return Row(what=what, ours=found["ours"], baseline=FULL, theirs=found[FULL], aim=0.8)
 
 
 def _rows(net: lf.types.Network, url: str, count: int) -> list[Row]:
-    """Into pandas and into Arrow against the script, and into pandas against the download."""
-    requests = _compare(net, url, count)
-    size = sum(map(len, _download(url, requests)))
+    """Into pandas and into Arrow against the script."""
+    _compare(net, url, count)
     found = side_by_side(
         {
             "pandas": lambda: lf.load_history(net, limit=count, progress=False),
             LISTS: lambda: lf.load_history(net, limit=count, progress=False, lists="arrow"),
             "Arrow": lambda: lf.load_history(net, limit=count, progress=False, as_="arrow"),
             SCRIPT: lambda: plain_script.load(url, count),
-            BYTES: lambda: _download(url, requests),
         },
         clock=time.process_time,
     )
     what = f"load_history, {count:,} updates -> "
     return [
-        Row(what=what + form, ours=found[form], baseline=baseline, theirs=found[baseline], aim=aim, size=size)
-        for form, baseline, aim in (
-            ("pandas", SCRIPT, 8.0),
-            (LISTS, SCRIPT, None),
-            ("Arrow", SCRIPT, 10.0),
-            ("pandas", BYTES, None),
-        )
+        Row(what=what + form, ours=found[form], baseline=SCRIPT, theirs=found[SCRIPT], aim=aim)
+        for form, aim in (("pandas", 8.0), (LISTS, None), ("Arrow", 10.0))
     ]
 
 
-def _compare(net: lf.types.Network, url: str, count: int) -> list[dict[str, Any]]:
-    """Check that both give the same updates, or their times would say nothing; give the requests for the pages."""
+def _compare(net: lf.types.Network, url: str, count: int) -> None:
+    """Check that both give the same updates, or their times would say nothing."""
     ours, script = lf.load_history(net, limit=count, progress=False), plain_script.load(url, count)
     assert ours.updates.update_id.tolist() == script.updates.update_id.tolist()
     assert len(ours.events) == len(script.events)
-    ends = ours.updates.iloc[plain_script.PAGE - 1 : count - 1 : plain_script.PAGE]
-    places = [
-        {"after_migration_id": migration_id, "after_record_time": record_time.isoformat().replace("+00:00", "Z")}
-        for migration_id, record_time in zip(ends.migration_id.tolist(), ends.record_time, strict=True)
-    ]
-    first: dict[str, Any] = {"page_size": plain_script.PAGE}
-    return [first, *({**first, "after": place} for place in places)]
-
-
-def _download(url: str, requests: list[dict[str, Any]]) -> list[bytes]:
-    with httpx.Client(timeout=60) as client:
-        return [client.post(f"{url}/v2/updates", json=body).content for body in requests]

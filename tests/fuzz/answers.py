@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
-import json
 import logging
 import random
 import re
@@ -45,7 +44,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--case", type=int, help="run this one alone, and let its error show")
     parser.add_argument("--only", choices=[*TARGETS], help="one target")
-    parser.add_argument("--findings", type=Path, help="a file to add findings to, a JSON object a line")
     arguments = parser.parse_args()
     prepare()
     corpus = gather()
@@ -121,18 +119,8 @@ def note(findings: Counter[str], error: BaseException, arguments: Any, number: i
     what = re.sub(r"0x\w+|\d+", "#", str(error))[:24]
     kind = f"{target}: {type(error).__name__} at {Path(own[-1].filename).name}:{own[-1].lineno} {what!r}"
     findings[kind] += 1
-    if findings[kind] > SHOWN:
-        return
-    print(f"FINDING seed {arguments.seed} case {number}: {kind}", flush=True)
-    if arguments.findings:
-        line = {
-            "seed": arguments.seed,
-            "case": number,
-            "kind": kind,
-            "trace": "".join(traceback.format_exception(error))[-6000:],
-        }
-        with arguments.findings.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+    if findings[kind] <= SHOWN:
+        print(f"FINDING seed {arguments.seed} case {number}: {kind}", flush=True)
 
 
 def tell(counts: Counter[str], findings: Counter[str], seconds: float) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
+from unittest.mock import patch
 
 import pyarrow as pa
 
@@ -16,6 +16,8 @@ from ledgerframes.models.payloads.columns import leaves
 from tests.fuzz.mutations import NAMES, Members, containers, mutate, parse, write
 
 LONG = 20_000
+#: With it the Python path reads everything.
+BY_PYTHON: Final = {VARIABLE: PYTHON}
 BLANKS = (b" ", b"\n", b"\r\n", b"\t", b"\x0b", b"\xc2\xa0")
 
 
@@ -39,7 +41,7 @@ def compare(cells: pa.ChunkedArray, wanted: Sequence[str] | None) -> None:
         UnequalMembersError: they do not.
     """
     ours = outcome(cells, wanted)
-    with by_python():
+    with patch.dict(os.environ, BY_PYTHON):
         theirs = outcome(cells, wanted)
     if ours != theirs:
         raise UnequalMembersError(f"{wanted}: {cells.cast(pa.binary()).to_pylist()}: {ours}\nnot {theirs}"[:4000])
@@ -78,24 +80,10 @@ def column(items: Sequence[bytes], rng: random.Random) -> pa.ChunkedArray:
 
 def paths(cells: pa.ChunkedArray, rng: random.Random) -> list[str]:
     """Some paths that there are, and some that there are not."""
-    with by_python():
+    with patch.dict(os.environ, BY_PYTHON):
         try:
             known = [*leaves(cells, None).columns]
         except (ValueError, RecursionError):
             known = []
     some = rng.sample(known, min(len(known), rng.randrange(4)))
     return list(dict.fromkeys([*some, *rng.sample([name for name in NAMES if name], rng.randrange(1, 3))]))
-
-
-@contextmanager
-def by_python() -> Iterator[None]:
-    """Meanwhile the Python path reads everything."""
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = PYTHON
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[VARIABLE]
-        else:
-            os.environ[VARIABLE] = before

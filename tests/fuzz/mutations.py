@@ -32,10 +32,14 @@ VALUES = (
     *('"9999-12-31T23:59:59.999999Z"', '"9999-12-31T23:59:59-01:00"', '"0000-01-01T00:00:00.000000Z"'),
     *('"2026-02-30T00:00:00.000000Z"', '"2026-01-30T23:59:60.000000Z"', '"2026-01-30T08:39:28.485596+99:99"'),
     *('"created_event"', '"exercised_event"', '"archived_event"', "[]", "[null]", "[[]]", '[""]', "{}", '{"":null}'),
+    *('"\\u00e9\\n\\"\\\\"', '"\\ud800"', '"\\q"', '"a\tb"', '"\x7f"', '"é\u2028"', '"a:b:c"', '"a:"', '":"'),
     *('{"a":{"a":1}}', '{"value":{}}', '{"value":null}', '{"number":"1"}', '{"/a~b":[1]}', '{"absent":["/update_id"]}'),
 )  # fmt: skip
 
-NAMES = ("", "x", "absent", "/x", "~", "a/b", "value", "event", "extra", "event_type", "\u202e", "payload")
+NAMES = (
+    *("", "x", "absent", "/x", "~", "a/b", "a~b/c", "value", "event", "extra", "event_type", "\u202e", "payload"),
+    *("\x7f", "é", 'q"uote', "back\\slash", "new\nline", "transactions"),
+)
 
 
 class Text(str):
@@ -75,16 +79,22 @@ def mutate(body: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
     return body
 
 
-def change_members(body: bytes, rng: random.Random) -> bytes:
-    """The same JSON with one to three values or names changed."""
+def change_members(
+    body: bytes,
+    rng: random.Random,
+    *,
+    places: Callable[[Any], Iterator[list[Any]]] | None = None,
+    changes: Sequence[Change] = (),
+) -> bytes:
+    """The same JSON with one to three values or names changed, in some places and some ways, or in any."""
     try:
         tree = parse(body)
     except (ValueError, RecursionError):
         return body
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        places = list(containers(tree))
-        if places:
-            rng.choice(MEMBERS)(rng.choice(places), rng, tree)
+        found = list((places or containers)(tree))
+        if found:
+            rng.choice(changes or MEMBERS)(rng.choice(found), rng, tree)
     try:
         return write(tree).encode("utf-8", "surrogatepass")
     except RecursionError:
@@ -124,7 +134,7 @@ def rename(place: list[Any], rng: random.Random, _tree: Any) -> None:
 def add(place: list[Any], rng: random.Random, _tree: Any) -> None:
     """A member or element more."""
     value = Text(rng.choice(VALUES))
-    place.append((rng.choice(NAMES), value) if isinstance(place, Members) else value)
+    place.insert(rng.randrange(len(place) + 1), (rng.choice(NAMES), value) if isinstance(place, Members) else value)
 
 
 def swap(place: list[Any], rng: random.Random, _tree: Any) -> None:

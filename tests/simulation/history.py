@@ -38,7 +38,7 @@ from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
 from tests.simulation.faults import Holds, holding
-from tests.simulation.invariants import Watch, inside, tell
+from tests.simulation.invariants import Watch, inside
 from tests.simulation.net import Endless, Seen, SimNet, SimScan
 from tests.simulation.objects import Bulk
 from tests.simulation.rot import damage
@@ -424,7 +424,7 @@ class _History:
                 if item in one.items and (one.after or (one.items[0].migration - 1, LATEST)) >= begin
             ]
             if not answers or any(item.at < one.newest - SETTLE for one in answers):
-                self.watch.say(Holds.REACHED, f"{tell(item)} is not settled, though all servers have shown all")
+                self.watch.say(Holds.REACHED, f"{item} is not settled, though all servers have shown all")
 
     def _versions(self) -> dict[str, Any]:
         """The versions of tables and what is said of them, without the list of syncs and the commit that names it."""

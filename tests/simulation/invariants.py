@@ -19,7 +19,7 @@ from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.timestamps import LATEST
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
-from tests.simulation.storage import Disk, SimLake
+from tests.simulation.storage import Disk
 from tests.simulation.stored_as import UPDATES, StoredAs
 from tests.simulation.world import Item, ago
 
@@ -236,7 +236,7 @@ class Watch:
             if self.stored_as.parts in homes:
                 lost += [event_id for event_id in item.events if event_id not in parts]
             if lost:
-                self.say(Holds.SETTLED, f"{tell(item)} is lost: not in {', '.join(lost)} though settled")
+                self.say(Holds.SETTLED, f"{item} is lost: not in {', '.join(lost)} though settled")
 
     def _begins(self, rows: Mapping[str, Sequence[tuple[str, int, int, str]]], truth: Collection[Item]) -> None:
         """What the logs say of where the lake begins, and where its coverage does."""
@@ -253,7 +253,7 @@ class Watch:
         # A sync of a part may end before the first update.
         lacks = (migration, lo) >= first.place or (self.covers(first) and first.update_id not in stored)
         if proof == 2 and (first.kind != "genesis" or lacks):
-            self.say(Holds.BEGINS, f"the lake says that it begins where the ledger does, without {tell(first)}")
+            self.say(Holds.BEGINS, f"the lake says that it begins where the ledger does, without {first}")
         if proof == 1 and not older and not any(item.place <= (migration, lo) for item in truth):
             self.say(Holds.BEGINS, f"the lake says that something lay before {migration}/{ago(lo)}")
 
@@ -267,7 +267,7 @@ class Watch:
                 continue
             last = next((one for one in reversed(reads) if one.spans(item.place)), None)
             if last is not None and item in last.items:
-                self.say(Holds.SHOWN, f"{tell(item)} was in the last answer about its place, which is covered")
+                self.say(Holds.SHOWN, f"{item} was in the last answer about its place, which is covered")
 
     def everything(self, truth: Collection[Item], *, rejects: bool) -> None:
         """Once all servers showed all, the rows are the truth."""
@@ -282,7 +282,7 @@ class Watch:
         for name, ids in wanted.items():
             lost = ids - {row[3] or row[0] for row in rows[name]}
             if lost:
-                items = [tell(item) for item in sound if any(one.startswith(item.update_id) for one in lost)]
+                items = [str(item) for item in sound if any(one.startswith(item.update_id) for one in lost)]
                 self.say(Holds.LIVE, f"{name} never gets {', '.join(sorted(lost))}: {', '.join(items)}")
         shown = self.read()[own.index]
         if hidden := wanted[own.index] - shown:
@@ -311,16 +311,8 @@ class Watch:
                 begun = any(place <= item.place for place in since)
                 shown = answer.spans(item.place) and not (first and item.place >= answer.items[-1].place)
                 if proved and begun and shown and update_id not in there:
-                    self.say(Holds.FORKS, f"{answer.url} lacks {tell(item)}, which is stored; nobody was told")
+                    self.say(Holds.FORKS, f"{answer.url} lacks {item}, which is stored; nobody was told")
                     return
-
-
-def tell(item: Item) -> str:
-    """An item for people."""
-    return f"{item.name} (migration {item.migration}, {ago(item.micros)}, {item.synchronizer}, {item.kind})"
-
-
-__all__ = ["Problem", "SimLake", "Span", "Watch", "inside", "joined", "tell"]
 
 
 def _reads(seen: Sequence[Seen]) -> list[Seen]:

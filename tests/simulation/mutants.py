@@ -10,7 +10,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec.structs import replace
+
+from ledgerframes.errors import StoreError
+from ledgerframes.interfaces.history_pages import HistoryPage
+from ledgerframes.store.coverage import CLOSED, beyond, intersection, merged
+from ledgerframes.store.sync import agreement
+from ledgerframes.store.sync.sync_log import all_runs
 
 FAR: Final = 2**62
 
@@ -95,8 +106,6 @@ def _empty_page_proves(original: Any) -> Any:
 
 def _by_time(_original: Any) -> Any:
     """As before: what is read again is left out by its time."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     def fresh(self: Any, table: Any, pages: Any) -> list[Any]:
         found = []
@@ -143,9 +152,6 @@ def _extra_below_settled(original: Any) -> Any:
 
 def _by_first_id(original: Any) -> Any:
     def recognise(self: Any, server: str, *, certain: bool) -> bool:
-        from ledgerframes.errors import StoreError
-        from ledgerframes.store.sync import agreement
-
         _, answer = agreement.ask(self.servers, self.proofs, None, 1, server)
         name = (self.history.network or "").partition("/")[2]
         if answer.value.page_index.update_ids not in ([], [name]):
@@ -158,10 +164,6 @@ def _by_first_id(original: Any) -> Any:
 
 def _falls(original: Any) -> Any:
     def advanced(self: Any, advances: Any) -> Any:
-        from msgspec.structs import replace
-
-        from ledgerframes.store.coverage import CLOSED, beyond
-
         advances = list(advances)
         whole = [one.read._replace(hi=CLOSED) for one in advances]
         kept = replace(self, common=beyond(self.common, whole), settled=beyond(self.settled, whole))
@@ -172,10 +174,6 @@ def _falls(original: Any) -> Any:
 
 def _joins_anywhere(original: Any) -> Any:
     def advanced(self: Any, advances: Any) -> Any:
-        from msgspec.structs import replace
-
-        from ledgerframes.store.coverage import intersection, merged
-
         after = original(self, advances)
         inside = {one: intersection([one], after.settled) for one in after.common}
         return replace(after, settled=merged(one._replace(hi=parts[-1].hi) for one, parts in inside.items() if parts))
@@ -185,8 +183,6 @@ def _joins_anywhere(original: Any) -> Any:
 
 def _covered_is_final(original: Any) -> Any:
     def advanced(self: Any, advances: Any) -> Any:
-        from msgspec.structs import replace
-
         after = original(self, advances)
         return replace(after, settled=after.common)
 
@@ -250,8 +246,6 @@ def _rejects_again(original: Any) -> Any:
 
 def _always_newest(original: Any) -> Any:
     def find(table: Any, as_of: Any, url: str) -> Any:
-        from ledgerframes.store.sync.sync_log import all_runs
-
         del as_of
         return original(table, all_runs(table)[-1]["sync_id"], url)
 
@@ -268,8 +262,6 @@ def _nobody_in_particular(original: Any) -> Any:
 
 def _ends_where_objects_end(original: Any) -> Any:
     def page(self: Any, after: Any, size: int) -> Any:
-        from ledgerframes.interfaces.history_pages import HistoryPage
-
         found = original(self, after, size)
         known = self._segment(after)
         return HistoryPage.read(b'{"transactions":[]}') if found is None and known is not None else found
@@ -278,8 +270,6 @@ def _ends_where_objects_end(original: Any) -> Any:
 
 
 def _any_digest(_original: Any) -> Any:
-    from types import SimpleNamespace
-
     return SimpleNamespace(compare_digest=lambda *_: True)
 
 
@@ -300,10 +290,6 @@ def _first_answer_counts(original: Any) -> Any:
             self.known[server], self.servers.begins[server] = known, known.at
 
     return note
-
-
-def _prop(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda original: property(change)  # noqa: ARG005
 
 
 def _constant(*, value: Any) -> Callable[[Any], Any]:
@@ -358,7 +344,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _any_missing_id, _SERVERS,
     ),
     "forks-are-merged": Mutant(
-        "a missing id is a fork", "store.sync.agreement:Agreement._compare", _constant(value=None),
+        "a missing id is a fork", "store.sync.agreement:Agreement._compare", _constant(value=True),
         ("fork", "fork-all", "late"),
     ),
     "late-below-settled": Mutant(

@@ -75,7 +75,7 @@ class Seen:
 
     def __str__(self) -> str:
         after = "the beginning" if self.after is None else f"{self.after[0]}/{ago(self.after[1])}"
-        items = ", ".join(f"{item.name} {item.migration}/{ago(item.micros)}" for item in self.items) or "nothing"
+        items = ", ".join(map(str, self.items)) or "nothing"
         return f"{self.url}, {self.size} after {after}: {items}"
 
     def spans(self, place: tuple[int, int]) -> bool:

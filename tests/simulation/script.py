@@ -6,11 +6,16 @@ import random
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from string import ascii_letters, digits
+from typing import Final
 
 from tests.simulation.faults import FAULTS, OBJECT_FAULTS, Fault
 from tests.simulation.invariants import Problem
 from tests.simulation.stored_as import OF_VERDICTS, UPDATES, StoredAs
-from tests.simulation.world import SPAN, Item, U, branched, draw_items
+from tests.simulation.world import SPAN, Item, U, at, branched, draw_items, ledger
+
+#: How a script in words writes a choice.
+DIGITS: Final = digits + ascii_letters
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,34 @@ class Script:
     def stored_as(self) -> StoredAs:
         """The tables that it fills."""
         return OF_VERDICTS if self.verdicts else UPDATES
+
+
+def told(
+    items: str,
+    faults: str = "",
+    choices: str = "",
+    *,
+    servers: int = 1,
+    branch: str = "",
+    cut: str = "0U",
+    verdicts: bool = False,
+    objects: bool = False,
+) -> Script:
+    """A script in words, as `literal` writes it: `told("a 0/3U A, b 0/5U A", "late kill", "moves 11, kill-after 01")`.
+
+    Args:
+        items: the ledger, as `world.ledger` reads it.
+        faults: their names.
+        choices: by stream, each choice one of `DIGITS`.
+        servers: as of a `Script`, like the others.
+        branch: as the ledger.
+        cut: a time of the ledger.
+    """
+    streams = dict(one.split(" ") for one in choices.split(", ") if one)
+    taken = {name: [DIGITS.index(digit) for digit in given] for name, given in streams.items()}
+    return Script(
+        ledger(items), servers, tuple(faults.split()), taken, ledger(branch), at(cut), None, verdicts, objects
+    )
 
 
 @dataclass

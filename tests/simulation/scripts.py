@@ -5,13 +5,13 @@ Seeds die whenever the generator changes; the script of a failure stays, as a na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tests.simulation.faults import Holds
 from tests.simulation.history import run
-from tests.simulation.script import Outcome, Script
-from tests.simulation.world import Item, U
+from tests.simulation.script import DIGITS, Outcome, Script
+from tests.simulation.world import BASE, Item, U, ago
 
 #: Tries that a shrink may take; each is a history.
 _TRIES = 1500
@@ -88,36 +88,20 @@ def _plainer(item: Item) -> Iterator[Item]:
 
 def literal(script: Script) -> str:
     """A script as Python, to be pasted into `test_scripts.py`."""
-    lines = ["Script("]
-    lines += ["    items=(", *(f"        {_item(item)}," for item in script.items), "    ),"]
+    choices = [
+        f"{name} {''.join(DIGITS[one] for one in taken)}" for name, taken in sorted(script.choices.items()) if taken
+    ]
+    words = [_listed(script.items), " ".join(script.faults), ", ".join(choices)]
+    given = [f'"{text}"' for text in words]
     if script.servers != 1:
-        lines.append(f"    servers={script.servers},")
-    if script.faults:
-        lines.append(f"    faults=({', '.join(map(_quoted, script.faults))},),")
-    if script.choices:
-        lines.append("    choices={")
-        lines += [f"        {_quoted(name)}: {stream}," for name, stream in sorted(script.choices.items()) if stream]
-        lines.append("    },")
+        given.append(f"servers={script.servers}")
     if script.branch:
-        lines += ["    branch=(", *(f"        {_item(item)}," for item in script.branch), "    ),"]
-        lines.append(f"    cut={_at(script.cut)},")
-    if script.verdicts:
-        lines.append("    verdicts=True,")
-    if script.objects:
-        lines.append("    objects=True,")
-    return "\n".join([*lines, ")"])
+        given.append(f'branch="{_listed(script.branch)}"')
+    if script.cut:
+        given.append(f'cut="{ago(BASE + script.cut)}"')
+    given += [f"{name}=True" for name in ("verdicts", "objects") if getattr(script, name)]
+    return f"told({', '.join(given)})"
 
 
-def _item(item: Item) -> str:
-    kind = "" if item.kind == "create" else f", {_quoted(item.kind)}"
-    return f"Item({item.migration}, {_at(item.at)}, {_quoted(item.synchronizer)}, {_quoted(item.name)}{kind})"
-
-
-def _at(at: int) -> str:
-    units = round(at / U)
-    rest = at - units * U
-    return f"{units} * U" + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else "")
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"'
+def _listed(items: Sequence[Item]) -> str:
+    return ", ".join(map(str, items))

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from tests.simulation.choices import Choices
 from tests.simulation.objects import Bulk
-from tests.simulation.world import OVERLAP, SETTLE, Item, U
+from tests.simulation.world import SETTLE, Item
 
 LONG_AGO = -(2**62)
 
@@ -160,6 +160,3 @@ def largest_group(items: Sequence[Item]) -> int:
     """How many updates share a place at the most."""
     places = [item.place for item in items]
     return max((places.count(place) for place in places), default=1)
-
-
-__all__ = ["LONG_AGO", "OVERLAP", "SETTLE", "Fleet", "Server", "U", "largest_group"]

@@ -15,14 +15,9 @@ from tests.simulation.net import SimNet, SimScan
 from tests.simulation.scheduling import SeededScheduler
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk, SimLake
-from tests.simulation.world import BASE, Item, U
+from tests.simulation.world import BASE, U, ledger
 
-FIRST = Item(0, 1 * U, "A", "j")
-EARLY = Item(0, 5 * U, "A", "a")
-BEHIND = Item(0, 6 * U, "C", "z")
-MIDDLE = Item(0, 7 * U, "A", "b")
-LAST = Item(0, 11 * U, "A", "c")
-LEDGER = (FIRST, EARLY, BEHIND, MIDDLE, LAST)
+LEDGER = ledger("j 0/1U A, a 0/5U A, z 0/6U C, b 0/7U A, c 0/11U A")
 
 
 @dataclass
@@ -56,7 +51,7 @@ def test_a_server_that_catches_up_between_two_pages_of_a_look_has_not_forked(bef
     lake = SimLake(disk)
     full, behind = Server("https://scan0", LEDGER), Server("https://scan1", LEDGER)
     full.show_all()
-    for item in (FIRST, EARLY, MIDDLE):
+    for item in (LEDGER[0], LEDGER[1], LEDGER[3]):
         behind.show(item)
     fleet = Catching([full, behind], ("catching-up",), Choices(script={}))
     sync(lake, fleet, full, 8 * U)

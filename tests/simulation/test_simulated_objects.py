@@ -1,41 +1,17 @@
-"""Simulated histories whose servers have objects: every invariant holds, and objects give a good part of the pages."""
-
-import os
-
-import pytest
+"""What only histories with objects show: objects give a good part of the pages, and their limits are known."""
 
 from ledgerframes.objects.page_source import ObjectIndex
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
-from tests.simulation.faults import ALL, OBJECT_FAULTS, Holds, holding
+from tests.simulation.faults import Holds
 from tests.simulation.history import run
 from tests.simulation.net import SimScan
 from tests.simulation.objects import Bulk
-from tests.simulation.script import Script, draw
+from tests.simulation.script import draw, told
 from tests.simulation.scripts import literal
 from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk
 from tests.simulation.world import BASE, Item, U
-
-#: More of them: `python -m tests.simulation --objects`.
-SEEDS = int(os.environ.get("SIMULATED_HISTORIES", "200")) * 3 // 20
-A_TEST = 10
-
-
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("first", range(0, SEEDS, A_TEST))
-def test_no_history_with_objects_loses_repeats_or_tears_anything(first):
-    for seed in range(first, first + A_TEST):
-        outcome = run(draw(seed, objects=True))
-        assert not outcome.problems, f"seed {seed}: {outcome.problems[0]}\n{literal(outcome.script)}"
-
-
-def test_a_history_with_objects_is_the_same_from_its_seed_and_from_its_script():
-    first, again = run(draw(4, objects=True)), run(draw(4, objects=True))
-    scripted = run(first.script)
-
-    assert again.log == first.log == scripted.log
-    assert again.script == first.script == scripted.script
 
 
 def test_what_a_damaged_object_cuts_short_is_not_continued_by_the_items_that_a_pruned_server_has_left():
@@ -48,8 +24,8 @@ def test_objects_give_pages(monkeypatch):
     given = []
     page = ObjectIndex.page
     monkeypatch.setattr(ObjectIndex, "page", lambda *asked: given.append(found := page(*asked)) or found)
-    items = tuple(Item(0, number * U // 2, "A", name) for number, name in enumerate("abcdefgh", 1))
-    outcome = run(Script((*items, Item(0, 20 * U, "A", "z")), choices={"moves": [9] + [1] * 9}, objects=True))
+    items = "a 0/1U A, b 0/1U+1 A, c 0/2U A, d 0/2U+1 A, e 0/3U A, f 0/3U+1 A, g 0/4U A, h 0/4U+1 A, z 0/20U A"
+    outcome = run(told(items, "", "moves 9111111111", objects=True))
 
     assert not outcome.problems
     assert sum(one is not None for one in given) > 4
@@ -71,27 +47,11 @@ def test_all_pages_of_a_list_come_from_one_server():
     assert scan.stats.retries == 1
 
 
-def test_every_fault_of_objects_occurs_but_the_one_that_breaks_an_assumption():
-    drawn = {name for seed in range(300) for name in draw(seed, objects=True).faults}
-
-    assert drawn & set(OBJECT_FAULTS) == {name for name, fault in OBJECT_FAULTS.items() if not fault.breaks}
-    assert all(bool(fault.breaks) == (fault.holds != ALL) for fault in OBJECT_FAULTS.values())
-    assert holding(["kill", "objects-lag"]) == ALL
-
-
 def test_ties_that_a_writer_left_out_of_an_object_are_lost():
     """The limit of objects: nothing in them shows it, and a sync does not ask for pages of the same part."""
-    items = (
-        Item(0, 1 * U, "A", "a"),
-        Item(0, 2 * U, "A", "b"),
-        Item(0, 2 * U, "B", "c"),
-        Item(0, 3 * U, "A", "d"),
-        Item(0, 4 * U, "A", "e"),
-        Item(0, 20 * U, "A", "z"),
-    )
-    script = Script(items, faults=("ties-missing-in-an-object",), choices={"moves": [6] + [1] * 6}, objects=True)
-    outcome = run(script)
-    whole = run(Script(items, choices=script.choices, objects=True))
+    items = "a 0/1U A, b 0/2U A, c 0/2U B, d 0/3U A, e 0/4U A, z 0/20U A"
+    outcome = run(told(items, "ties-missing-in-an-object", "moves 6111111", objects=True))
+    whole = run(told(items, "", "moves 6111111", objects=True))
 
     assert not outcome.problems
     assert Holds.SETTLED in {problem.holds for problem in outcome.excused}

@@ -67,6 +67,27 @@ class Item(NamedTuple):
         count = {"create": 1, "exercise": 2, "genesis": 2}.get(self.kind, 0)
         return tuple(f"{self.update_id}:{number}" for number in range(count))
 
+    def __str__(self) -> str:
+        kind = "" if self.kind == "create" else f" {self.kind}"
+        return f"{self.name} {self.migration}/{ago(self.micros)} {self.synchronizer}{kind}"
+
+
+def ledger(text: str) -> tuple[Item, ...]:
+    """Items as a history tells them, such as `a 0/3U A, b 1/5U+1 B assign`."""
+    return tuple(_item(one) for one in text.split(", ")) if text else ()
+
+
+def _item(text: str) -> Item:
+    name, place, synchronizer, *kind = text.split(" ")
+    migration, _, time = place.partition("/")
+    return Item(int(migration), at(time), synchronizer, name, *kind)
+
+
+def at(time: str) -> int:
+    """A record time as `ago` tells it, in microseconds after the world's beginning."""
+    units, _, rest = time.partition("U")
+    return int(units) * U + int(rest or 0)
+
 
 def network_of(item: Item) -> str:
     """What tells the synchronizers and the DSO of another network from those of the usual one."""
@@ -168,12 +189,6 @@ def body_of(item: Item) -> bytes:
         "root_event_ids": roots, "events_by_id": events,
     }  # fmt: skip
     return json.dumps(transaction).encode()
-
-
-@lru_cache(4096)
-def page_of(items: tuple[Item, ...]) -> bytes:
-    """The body of a page."""
-    return b'{"transactions":[' + b",".join(map(body_of, items)) + b"]}"
 
 
 def _created(item: Item, event_id: str, time: str) -> dict[str, object]:
