@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import signal
+import time
 import warnings
 from pathlib import Path
 
@@ -32,25 +33,37 @@ def sync(folder, urls, options, failed, instant=None, of="table"):
         lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
 
 
-def derive(folder, names, failed, options):
+def derive(folder, names, failed, options, seconds):
     """Bring kept tables up to date, in chunks that are small beside a lake of tests; may die as a sync does."""
-    chunks.EVENTS_AT_ONCE = options.get("size", chunks.EVENTS_AT_ONCE)
-    if options.get("instant") is not None:
+    chunks.EVENTS_AT_ONCE = options["size"]
+    if options["instant"] is not None:
         _die_at(options["instant"], *COMMITS["table"])
-    with _told(failed, options):
+    with _told(failed, options), _dying(failed, seconds):
         lf.open_store(folder).derive(names)
 
 
-def star(folder, target, failed, options):
+def star(folder, target, failed, options, seconds):
     """Export a lake's star; an error is written into the file `failed`, as in a sync."""
-    with _told(failed, options):
+    with _told(failed, options), _dying(failed, seconds):
         lf.open_store(folder).export(target, model="star", **options)
 
 
-def report(folder, target, failed, options):
+def report(folder, target, failed, options, seconds):
     """Write a lake's report."""
-    with _told(failed, options):
+    with _told(failed, options), _dying(failed, seconds):
         lf.open_store(folder).report(target, **options)
+
+
+@contextlib.contextmanager
+def _dying(failed, seconds):
+    """End the process once it took so much processor time, however busy the machine is; no handler sees this signal.
+
+    If it was not that long, the file `took` beside `failed` says how long it was.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    Path(failed).with_name("took").write_text(str(time.process_time()), encoding="utf-8")
 
 
 @contextlib.contextmanager

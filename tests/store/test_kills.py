@@ -77,10 +77,15 @@ class Killing:
         return self.start(self.processes.Process(target=killed.sync, args=given, kwargs=more), seconds, look)
 
     def make(self, what, target, options):
-        """Start a derive, a star or a report, and kill it at any instant or beside a commit; whether it was killed."""
-        given = (self.folder / "lake", target, self.folder / "failed", options)
-        seconds = self.rng.uniform(0, 1.3 * self.longest) if options.get("instant") is None else 60.0
-        return self.start(self.processes.Process(target=getattr(killed, what), args=given), seconds, lambda: None)
+        """Start a derive, a star or a report that dies at any instant or beside a commit; whether it did.
+
+        Those that end show how much processor time there is for it.
+        """
+        took = self.folder / "took"
+        longest = float(took.read_text(encoding="utf-8")) if took.exists() else 0.0
+        seconds = self.rng.uniform(0.001, 1.1) * longest if options.get("instant") is None else 0.0
+        given = (self.folder / "lake", target, self.folder / "failed", options, seconds)
+        return self.start(self.processes.Process(target=getattr(killed, what), args=given), 600.0, lambda: None)
 
     def start(self, process, seconds, look):
         failed = self.folder / "failed"
@@ -92,7 +97,7 @@ class Killing:
         process.kill()
         process.join()
         assert not failed.exists(), failed.read_text(encoding="utf-8")
-        ended = process.exitcode != -signal.SIGKILL
+        ended = process.exitcode not in {-signal.SIGKILL, -signal.SIGPROF}
         self.kills += not ended
         self.longest = (self.longest + time.monotonic() - began) / 2 if ended else self.longest
         return not ended
