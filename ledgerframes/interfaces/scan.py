@@ -22,7 +22,7 @@ from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, UPDATES, HistoryPage, ScanPages, ValueEncoding, cursor_of
 from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
-from ledgerframes.interfaces.rules import Positive32, Text, fits, without_none
+from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, without_none
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
@@ -131,7 +131,8 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             cached_domain_id: the synchronizer it was on; if both still hold, the contract is left out of the answer.
         """
         body = without_none(
-            cached_ans_rules_contract_id=cached_contract_id, cached_ans_rules_domain_id=cached_domain_id
+            cached_ans_rules_contract_id=unless_none(cached_contract_id, str, "cached_contract_id"),
+            cached_ans_rules_domain_id=unless_none(cached_domain_id, str, "cached_domain_id"),
         )
         return Call(ANS_RULES.request(json=body), reads(ContractWithState, "ans_rules_update"))
 
@@ -143,7 +144,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             after: the `next_page_token` of the page before.
             limit: the most licenses to return.
         """
-        query = {"after": after, "limit": fits(limit, Positive32, "limit")}
+        query = {"after": unless_none(after, int | str, "after"), "limit": fits(limit, Positive32, "limit")}
         return Call(LICENSES.request(query=query), reads(LicensesPage))
 
     @sends(EARLIEST_ROUND)
