@@ -57,16 +57,6 @@ def test_every_call_has_the_same_signature_whichever_way_it_runs(net):
         assert getattr(calls, name).__doc__, served.call
 
 
-def test_a_raw_answer_is_none_where_a_404_stands_for_nothing():
-    absent = reply({"error": "no preapproval"}, 404)
-
-    with far(**{"bob%3A%3A1": absent, "all": absent}) as there:
-        assert there.validator.transfer_preapproval("bob::1") is None
-        assert there.validator.raw.transfer_preapproval("bob::1") is None
-        with pytest.raises(lf.errors.NotFoundError):
-            there.validator.raw.name_entries()
-
-
 def test_a_deprecated_route_warns_those_who_call_it_and_nobody_else(net):
     parties, update_id = lf.load_licenses(net, limit=2).validator, lf.load_updates(net).update_id[0]
     lf.load_holdings_summary(net, parties)

@@ -42,30 +42,6 @@ def test_the_captured_tree_is_read():
     assert json.loads(read.raw) == read_capture("ledger-transaction-tree").body["transactionTree"]
 
 
-def test_tree_nodes_are_read_flat_and_wrapped_and_unknown_kinds_kept():
-    created = {"nodeId": 0, "contractId": "00ab", "signatories": None}
-    exercised = {"nodeId": 1, "choice": "Go", "consuming": True, "lastDescendantNodeId": 2, "exerciseResult": "text"}
-    events = {
-        "0": {"CreatedTreeEvent": created},
-        "1": {"ExercisedTreeEvent": {"value": exercised}},
-        "2": {"NewEvent": {"nodeId": "two"}},
-        "3": {"Empty": {}},
-    }
-
-    with (
-        far(
-            submit_and_wait_for_transaction_tree=reply({"transactionTree": {"updateId": "u", "eventsById": events}})
-        ) as t,
-        pytest.warns(DeprecatedEndpointWarning),
-    ):
-        read = t.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO).item.events_by_id
-
-    assert (read["0"].kind, read["0"].contract_id, read["0"].signatories) == ("CreatedTreeEvent", "00ab", None)
-    assert (read["1"].choice, read["1"].last_descendant_node_id, read["1"].exercise_result) == ("Go", 2, "text")
-    assert (read["2"].kind, read["2"].other) == ("NewEvent", {"nodeId": "two"})
-    assert (read["3"].kind, read["3"].other) == ("Empty", {})
-
-
 @pytest.mark.parametrize(
     ("body", "said"),
     [

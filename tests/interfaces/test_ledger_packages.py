@@ -47,9 +47,3 @@ def test_an_upload_is_sent_once_and_a_validation_again():
             there.ledger.upload_package(DAR)
         there.ledger.validate_dar(DAR)
     assert there.routes == ["POST /v2/packages"] + ["POST /v2/dars/validate"] * 2
-
-
-@pytest.mark.filterwarnings("default")
-def test_the_deprecated_upload_says_so():
-    with far(packages=reply({})) as there, pytest.warns(DeprecatedEndpointWarning, match="/dars upload does the same"):
-        there.ledger.upload_package(DAR)

@@ -1,18 +1,10 @@
 """What the registry calls send, refuse and read."""
 
-from decimal import Decimal
-
 import pytest
-from served_answers import body_of, far, nowhere, reply
+from served_answers import far, reply
 
 from ledgerframes.errors import DecodeError, NotFoundError
-from ledgerframes.interfaces.registry import Registry
 
-ARGUMENTS = {
-    "expectedAdmin": "admin::1",
-    "allocation": {"amount": Decimal("1.50"), "inputHoldingCids": ["00ab"]},
-    "extraArgs": {"context": {}, "meta": {}},
-}
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {"metadata-v1": 1}}
 
 
@@ -23,14 +15,6 @@ def test_decimals_beyond_the_contracts_range_are_reported(decimals):
         pytest.raises(DecodeError, match=r"\$\.instruments\[0\]\.decimals"),
     ):
         there.registry.instruments()
-
-
-@pytest.mark.parametrize(("exclude", "written"), [(False, {}), (True, {"excludeDebugFields": True})])
-def test_the_arguments_go_out_with_exact_amounts(exclude, written):
-    sent = body_of(Registry(nowhere()), "allocation_factory", ARGUMENTS, exclude_debug_fields=exclude)
-    assert sent == written | {
-        "choiceArguments": ARGUMENTS | {"allocation": {"amount": "1.50", "inputHoldingCids": ["00ab"]}}
-    }
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The six calls of scan, one request each, typed both ways."""
 
-import json
-
 import pytest
 
 import ledgerframes as lf
@@ -12,10 +10,6 @@ from tests.transport.hostile_server import HostileServer, answer
 @pytest.fixture(scope="module")
 def scan(net):
     return net.scan
-
-
-def body(prepared):
-    return json.loads(prepared.body)
 
 
 def test_pages_are_typed_say_where_the_next_one_begins_and_give_each_update_once(scan, truth):
@@ -29,18 +23,6 @@ def test_pages_are_typed_say_where_the_next_one_begins_and_give_each_update_once
     transaction = next(item for item in page.items if item.kind == "transaction")
     assert set(transaction.root_event_ids) <= set(transaction.events_by_id)
     assert [item.update_id for item in scan.iter_updates(page_size=333)] == [item["update_id"] for item in truth]
-
-
-def test_the_default_encoding_is_not_named_and_the_verbose_one_goes_under_both_names(scan):
-    assert body(scan.preview("updates")) == {"page_size": 1000}
-    assert body(scan.preview("updates", value_encoding="compact_json")) == {"page_size": 1000}
-    assert body(scan.preview("updates", value_encoding="protobuf_json")) == {
-        "page_size": 1000,
-        "contract_value_encoding": "protobuf_json",
-        "daml_value_encoding": "protobuf_json",
-    }
-    query = scan.preview("update_by_hash", "ab", value_encoding="protobuf_json").url.partition("?")[2]
-    assert query == "contract_value_encoding=protobuf_json&daml_value_encoding=protobuf_json"
 
 
 def test_an_interface_without_an_address_says_which_argument_is_missing_and_only_a_sandbox_has_its_handle():

@@ -23,7 +23,6 @@ class Participant:
         offsets: the offsets of its updates.
         page: how many updates or contracts a page has.
         dies_at: the number of the page request, from 1, from which every answer is 503; 0 never.
-        refuses_at: the number of the page request that is answered 400.
         without: paths that it does not serve.
         spoil: changes an answer before it is sent, by the number of the page request.
         pruned: the offset up to which it has pruned its updates …
@@ -36,7 +35,6 @@ class Participant:
     offsets: list[int] = field(default_factory=lambda: list(range(1, 11)))
     page: int = 3
     dies_at: int = 0
-    refuses_at: int = 0
     without: tuple[str, ...] = ()
     spoil: Any = None
     pruned: int = 0
@@ -59,7 +57,7 @@ class Participant:
         self.asked.append(body)
         if self.dies_at and len(self.asked) >= self.dies_at:
             return text("gone", 503)
-        if len(self.asked) == self.refuses_at or not self.knows(body.get("pageToken")):
+        if not self.knows(body.get("pageToken")):
             cause = "pageToken belongs to another participant"
             return answer({"code": "INVALID_ARGUMENT", "cause": cause, "context": {}, "errorCategory": 8}, 400)
         if self.lacks(body):

@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -14,7 +13,7 @@ from ledgerframes.tables.replayed import ACTIVE
 from tests.asking import asking
 from tests.economics.books import Books
 from tests.loaders.snapshot_scan import created, scan
-from tests.rigs.servers import replica, started
+from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer
 
 COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
@@ -118,45 +117,6 @@ def test_an_older_scan_gives_the_same_contracts_with_their_event_ids(net, places
     assert told.any()
     assert list(found.event_id[told].str.partition(":")[0]) == list(wanted.update_id[told])
     assert coins.extra.isna().all()
-
-
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize(
-    "options", [{"seed": 7, "updates": 300}, {"seed": 3, "updates": 300, "hostile": True}], ids=["sandbox", "hostile"]
-)
-def test_a_snapshot_and_the_history_up_to_the_next_one_are_that_one_contract_by_contract(options):
-    """Neighbours, the first and the last, and those on both sides of a migration."""
-    with started(**options) as server, lf.connect(scan_url=server.scan_url) as net:
-        times = list(lf.snapshot_times(net, limit=24).itertuples(index=False, name=None))
-        neighbours = list(pairwise(times))
-        pairs = [pair for pair in neighbours if pair[0][0] != pair[1][0]] + neighbours[::8] + [(times[0], times[-1])]
-        for low, high in pairs:
-            opening, wanted = (lf.load_active_contracts(net, at=at).set_index("contract_id") for at in (low, high))
-            range_ = {"start": low, "end": (high[0], high[1] + pd.Timedelta("1us"))}
-            history = lf.load_history(net, **range_, progress=False)
-            found = lf.active_contracts(history.events, history.reassignments, opening=opening.reset_index())
-
-            # A contract whose creation is before this network's history is shown by an assignment, in no snapshot.
-            legs = history.reassignments
-            brought = set(legs.contract_id[legs.kind == "assignment"]) - set(history.events.contract_id)
-            found = found.set_index("contract_id")
-            # The hostile world gives an id to several contracts, which no real ledger does.
-            events = history.events
-            ended = set(events.contract_id[[consuming is True for consuming in events.consuming]])
-            created_in = events.contract_id[events.event_type == "created_event"]
-            twice = set(created_in[created_in.duplicated()]) | set(created_in) & set(opening.index)
-            shared = (ended | twice) & set(wanted.index)
-            assert not shared or options.get("hostile")
-            wanted = wanted[~wanted.index.isin(shared)]
-            assert set(wanted.index) <= set(found.index)
-            assert set(found.index) - set(wanted.index) <= brought | shared
-            told = [name for name in found.columns if name not in UNTOLD]
-            assert found.loc[wanted.index, told].equals(wanted[told])
-            assert wanted[UNTOLD].isna().all(axis=None)
-            bare = found[found.record_time.isna()]
-            assert list(bare.index) == list(found.index[: len(bare)])
-            assert bare.created_at.is_monotonic_increasing
-        assert options.get("hostile") or len({low[0] for low, _ in pairs}) > 1
 
 
 def test_a_contract_of_a_snapshot_follows_its_reassignments(net, places):

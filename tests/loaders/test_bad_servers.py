@@ -1,7 +1,6 @@
 """One of several servers that lies for an answer, and a single damaged answer: neither ends a load or a sync."""
 
 import json
-import logging
 
 import pandas as pd
 import pytest
@@ -124,20 +123,6 @@ def test_follow_outlives_every_bad_answer(tmp_path, caplog):
                 bad += [LIES[kind]] * 2  # the same answer twice: that is what the server means
             assert next(rounds).rows["updates"] == 5
     assert caplog.text.count("the next one starts") >= 3
-
-
-def test_a_page_maximum_is_learnt_once_for_all_readers_and_is_no_warning(caplog):
-    caplog.set_level(logging.INFO, "ledgerframes")
-    with simulated(updates=300, page_maximum=17) as base, connected(base.sandbox.scan_url) as net:
-        for _ in range(3):
-            lf.load_updates(net, limit=100)
-        said = [
-            record.getMessage() for record in caplog.records if "updates per page and is asked" in record.getMessage()
-        ]
-        assert len(said) == 1
-        assert "17 updates per page" in said[0]
-        assert net.stats.statuses[400] == 1
-        assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def test_whatever_looks_at_a_history_follows_a_maximum_smaller_than_its_samples(tmp_path):

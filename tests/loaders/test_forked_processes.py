@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import threading
 
 import pytest
 
@@ -71,21 +70,3 @@ def test_a_fork_while_every_lock_is_held():
         with net.transport.stats._lock, net.transport.mask._lock, net.transport._listing:
             child = in_child(net.scan.earliest_available_round)
         assert ended(child) == 0
-
-
-def test_threads_that_begin_together_share_one_way_to_the_servers():
-    with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(server.url) as net:
-        together, seen = threading.Barrier(8), []
-
-        def ask():
-            together.wait(30)
-            seen.append((id(net.transport), id(net.scan), id(net.ledger), id(net.validator), id(net.registry)))
-
-        threads = [threading.Thread(target=ask) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(seen) == 8
-        assert len(set(seen)) == 1
-        assert {"transport", "scan", "ledger", "validator", "registry"} <= vars(lf.connect(server.url)).keys()

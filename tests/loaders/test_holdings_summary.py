@@ -129,15 +129,10 @@ def test_an_unknown_party_is_said_not_to_be_found():
     assert {str(value) for value in zeros[HELD + FEES].iloc[3]} == {"0"}
     assert str(found.total_locked_coin[0]) == "0"
     assert left.party_id.tolist() == PARTIES[:3]
-
-
-def test_zeros_are_given_for_what_the_server_states_and_not_for_fees_that_it_does_not():
-    with serving(fees=False) as (net, _):
+    with serving(fees=False) as (net, _):  # a fee that the server does not state is no zero
         found = load(net, missing="zero")
-
     assert found[HELD].iloc[3].tolist() == [Decimal(0)] * 3
-    assert found[FEES].isna().all(axis=None)
-    assert found.computed_as_of_round.isna().all()
+    assert found[[*FEES, "computed_as_of_round"]].isna().all(axis=None)
 
 
 def test_parts_of_different_snapshots_are_an_error_and_parties_that_no_answer_came_for_not_called_unknown():
@@ -190,39 +185,30 @@ def test_the_fees_of_several_snapshots_are_not_those_of_now():
         found = load(net, PARTIES[:2], record_time=TIMES)
 
     assert found[HELD].notna().all(axis=None)
-    assert found[FEES].isna().all(axis=None)
-    assert found.computed_as_of_round.isna().all()
+    assert found[[*FEES, "computed_as_of_round"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize(
-    ("rounds", "options"),
+    ("rounds", "times", "wanted"),
     [
-        ([7, 9], {"record_time": TIMES}),
-        (pd.Series([7, 9]), {"record_time": TIMES}),
-        ({TIMES[0]: 7, pd.Timestamp(TIMES[1]): 9}, {"record_time": TIMES}),
-        ({TIMES[0]: 7, TIMES[1]: [9]}, {"record_time": None}),
+        ([7, 9], TIMES, [7, 9]),
+        (pd.Series([7, 9]), TIMES, [7, 9]),
+        ({TIMES[0]: 7, pd.Timestamp(TIMES[1]): 9}, TIMES, [7, 9]),
+        ({TIMES[0]: 7, TIMES[1]: [9]}, None, [7, 9]),
+        ([3, 4], TIMES[0], [3, 4]),
+        (3, TIMES, [3, 3]),
+        ({TIMES[0]: [1, 2], TIMES[1]: 3}, TIMES, [1, 2, 3]),
     ],
-    ids=["a list", "a column", "by time", "times from the rounds"],
+    ids=["list", "column", "by time", "times from rounds", "one snapshot", "one round", "several of one"],
 )
-def test_several_snapshots_take_a_round_each(rounds, options):
+def test_snapshots_and_rounds_are_paired_as_they_are_given(rounds, times, wanted):
     with serving() as (net, server):
-        found = load(net, PARTIES[:1], as_of_round=rounds, **options)
+        found = load(net, PARTIES[:1], as_of_round=rounds, record_time=times)
 
-    assert found.computed_as_of_round.tolist() == [7, 9]
-    assert found.accumulated_holding_fees_total.tolist() == [Decimal("0.007"), Decimal("0.009")]
-    assert found.record_time.tolist() == [pd.Timestamp(time) for time in TIMES]
-    assert [one["as_of_round"] for one in server.asked] == [7, 9]
-
-
-def test_one_snapshot_takes_several_rounds_and_one_round_serves_several_snapshots():
-    with serving() as (net, _):
-        several = load(net, PARTIES[:1], as_of_round=[3, 4])
-        same = load(net, PARTIES[:1], record_time=TIMES, as_of_round=3)
-        both = load(net, PARTIES[:1], as_of_round={TIMES[0]: [1, 2], TIMES[1]: 3}, record_time=TIMES)
-
-    assert several.computed_as_of_round.tolist() == [3, 4]
-    assert same.computed_as_of_round.tolist() == [3, 3]
-    assert both.computed_as_of_round.tolist() == [1, 2, 3]
+    assert found.computed_as_of_round.tolist() == wanted
+    assert found.accumulated_holding_fees_total.tolist() == [Decimal(one) / 1000 for one in wanted]
+    assert [one["as_of_round"] for one in server.asked] == wanted
+    assert {*found.record_time} == {pd.Timestamp(one) for one in (TIMES[:1] if times == TIMES[0] else TIMES)}
 
 
 @pytest.fixture(scope="module")

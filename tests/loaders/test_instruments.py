@@ -65,12 +65,6 @@ def test_an_unknown_id_is_named_with_what_lists_them_all(net):
         lf.load_instruments(net, ids=["Amulet", "amulet"])
 
 
-def test_a_limit_stops_the_requests(net):
-    before = net.stats.requests
-    assert list(lf.load_instruments(net, ids=["Amulet", "TESSERA-FUND"], limit=1).instrument_id) == ["Amulet"]
-    assert net.stats.requests - before == 2
-
-
 def test_a_registry_that_only_lists_is_read_whole():
     page = {"instruments": [COIN, COIN | {"id": "Other"}], "nextPageToken": None}
     with registry({LIST: (200, page)}) as (net, asked):

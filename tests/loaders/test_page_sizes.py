@@ -72,15 +72,3 @@ def test_a_load_asks_for_whole_pages_again_once_a_fault_has_passed():
             assert len(lf.load_updates(net, start="begin")) == 6000
     assert sizes[1:6] == [1000, 500, 500, 500, 500]
     assert {*sizes[6:-1]} == {1000}
-
-
-def test_a_sync_learns_what_its_server_manages(behind, tmp_path):
-    sizes = []
-    with gateway(behind, GATEWAY["504"], sizes) as server, through(server) as net:
-        store = lf.open_store(tmp_path / "lake")
-        assert store.sync(net, progress=False).complete
-        assert store.load("updates").shape[0] == 1500
-        assert sum(size > MANAGED for size in sizes) <= 7
-        before = len(sizes)
-        assert store.sync(net, progress=False).complete
-        assert sum(size > MANAGED for size in sizes[before:]) <= 4

@@ -89,18 +89,6 @@ def test_a_start_inside_what_is_there_is_complete(start, whole, pruned, place):
     assert list(frame.update_id) == list(lf.load_updates(whole, start=begin).update_id)
 
 
-@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
-def test_a_recording_of_a_pruned_scan_says_the_same(pruned, tmp_path):
-    with lf.record(tmp_path / "kept", net=pruned) as net:
-        recorded = lf.load_updates(net).attrs
-        with pytest.raises(lf.errors.PartialResultError):
-            lf.load_updates(net, start=(0, "2025-03-03"))
-    with lf.replay(tmp_path / "kept") as net:
-        assert lf.load_updates(net).attrs == recorded
-        with pytest.raises(lf.errors.PartialResultError, match=recorded["begins_late"]):
-            lf.load_updates(net, start=(0, "2025-03-03"))
-
-
 @pytest.mark.parametrize("turned", [False, True], ids=["second", "first"])
 def test_a_comparison_names_what_the_pruned_side_lacks(turned, whole, pruned, place):
     sides = (pruned, whole) if turned else (whole, pruned)
@@ -116,13 +104,6 @@ def test_a_comparison_names_what_the_pruned_side_lacks(turned, whole, pruned, pl
     assert lf.cross_check(*sides, last="1min").lacks == ""
 
 
-def test_scans_without_an_update_in_common_do_not_agree(whole, pruned, place):
-    nothing = lf.cross_check(pruned, whole, end=place[1] - pd.Timedelta("1min"))
-
-    assert (nothing.agree, nothing.compared) == (False, 0)
-    assert "no update in common" in str(nothing)
-
-
 def test_plan_and_doctor_say_where_what_is_there_begins(whole, pruned, place):
     plan = lf.plan(pruned)
 
@@ -133,25 +114,6 @@ def test_plan_and_doctor_say_where_what_is_there_begins(whole, pruned, place):
     assert lf.plan(pruned, last="1min").begins_late is None
     assert "begins late" in str(lf.doctor(pruned))
     assert "begins late" not in str(lf.doctor(whole))
-
-
-def test_last_counts_the_same_over_a_recording_and_over_objects(whole, tmp_path):
-    with lf.record(tmp_path / "kept", net=whole) as net:
-        recorded = lf.load_updates(net, last="3min")
-    with lf.replay(tmp_path / "kept") as net:
-        replayed = lf.load_updates(net, last="3min")
-    folder = tmp_path / "objects"
-    folder.mkdir()
-    for ref in whole.scan.iter_update_objects(after="2020-01-01", up_to="2030-01-01"):
-        whole.scan.download_object(ref, folder / ref.url.rpartition("/")[2])
-    with lf.open_objects(folder) as net:
-        held = lf.load_updates(net)
-        opened = lf.load_updates(net, last="3min")
-
-    assert replayed.attrs == recorded.attrs
-    assert list(replayed.update_id) == list(recorded.update_id)
-    assert pd.Timestamp(opened.attrs["counted_from"]) == held.record_time.max()
-    assert opened.record_time.min() >= held.record_time.max() - pd.Timedelta("3min")
 
 
 def test_last_of_a_sync_counts_back_from_the_newest_update(whole, tmp_path):

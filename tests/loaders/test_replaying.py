@@ -106,28 +106,21 @@ def test_a_token_in_an_answer_is_masked(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("prepare", "message"),
+    ("name", "content", "said"),
     [
-        (lambda folder: (folder / "mine.txt").write_text("x"), "something else"),
-        (lambda folder: (folder / "recording.json").write_text('{"format": 1, "urls": {}}'), "other servers"),
-        (lambda folder: (folder / "recording.json").write_text("torn"), "not a recording"),
+        ("mine.txt", "x", "something else"),
+        ("recording.json", '{"format": 1, "urls": {}}', "other servers"),
+        ("recording.json", "torn", "not a recording"),
+        ("recording.json", '{"format": 99, "urls": {}}', "newer"),
     ],
-    ids=["a folder in use", "another recording", "a torn one"],
 )
-def test_a_folder_that_does_not_fit_is_refused(tmp_path, net, prepare, message):
-    prepare(tmp_path)
-    with pytest.raises(lf.errors.InputError, match=message):
+def test_a_folder_that_does_not_fit_is_refused(tmp_path, net, name, content, said):
+    (tmp_path / name).write_text(content)
+    with pytest.raises((lf.errors.InputError, lf.errors.ConfigurationError), match=said):
         lf.record(tmp_path, net=net)
-
-
-def test_wrong_recordings_are_refused(tmp_path):
-    with pytest.raises(lf.errors.InputError, match="not a recording"):
-        lf.replay(tmp_path / "nowhere")
-    (tmp_path / "recording.json").write_text(json.dumps({"format": 99, "urls": {}}))
-    with pytest.raises(lf.errors.ConfigurationError, match="newer"):
-        lf.replay(tmp_path)
-    with pytest.raises(lf.errors.InputError, match="give a network"):
-        lf.record(tmp_path / "x", "http://127.0.0.1:1")
+    if said in {"newer", "not a recording"}:
+        with pytest.raises((lf.errors.InputError, lf.errors.ConfigurationError), match=said):
+            lf.replay(tmp_path)
 
 
 def test_a_recording_of_a_lake_makes_the_same_lake(tmp_path):

@@ -8,23 +8,6 @@ import ledgerframes as lf
 from ledgerframes.sandbox.http.routes import RELEASES
 
 
-@pytest.fixture(scope="module")
-def history(net):
-    return lf.load_history(net, limit=5000, progress=False)
-
-
-def test_licenses_are_the_newest_of_each_validator(net, history):
-    licenses = lf.load_licenses(net)
-    assert licenses.validator.is_unique
-    created = history.events[
-        (history.events.template_name == "Splice.ValidatorLicense:ValidatorLicense")
-        & (history.events.event_type == "created_event")
-    ]
-    newest = created.assign(validator=[json.loads(text)["validator"] for text in created.payload])
-    newest = newest.sort_values("created_at").groupby("validator").contract_id.last()
-    assert dict(zip(licenses.validator, licenses.contract_id, strict=True)) == newest.to_dict()
-
-
 def test_all_users_are_read_over_their_pages(net):
     users = lf.load_users(net)
     assert users.user_id.is_unique

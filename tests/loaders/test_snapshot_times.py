@@ -42,14 +42,6 @@ def test_start_is_inclusive_and_end_exclusive(net, every):
     assert pairs(lf.snapshot_times(net, start=start, end=end)) == within
 
 
-def test_each_snapshot_takes_one_request(net):
-    before = net.stats.requests
-    found = lf.snapshot_times(net, limit=5)
-    migrations = len({update.migration_id for update in net.sandbox.world.updates})
-
-    assert net.stats.requests - before == len(found) + migrations + 1
-
-
 def test_a_lagging_scan_has_no_snapshot_beyond_what_it_shows(net, every):
     lag = 1_000
     newest = net.sandbox.world.updates[-1 - lag]

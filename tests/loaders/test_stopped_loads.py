@@ -43,37 +43,40 @@ def test_a_script_that_catches_ctrl_c_can_go_on_with_the_same_network(tmp_path):
     assert "answered 400" in ended.out
 
 
+def in_thread(call, ended):
+    """Run a call beside the test; what it ends with is added to a list."""
+
+    def run():
+        try:
+            call()
+        except lf.LedgerframesError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
 @pytest.mark.parametrize("kind", ["silence", "503"])
-def test_one_of_two_operations_on_a_network_is_stopped_and_the_other_goes_on(kind):
-    holding = Holding(HOLDING[kind])
-    with lf.sandbox(updates=50) as base:
-        truth = base.scan.updates(page_size=10)
+def test_one_of_two_operations_on_a_network_is_stopped_and_the_other_goes_on(kind, net):
+    holding, page = Holding(HOLDING[kind]), Reply(body=net.scan.updates(page_size=10).raw)
 
-        def by(heard):
-            return Reply(body=truth.raw) if b'"page_size":10' in heard.body else holding(heard)
+    def by(heard):
+        return page if b'"page_size":10' in heard.body else holding(heard)
 
-        with HostileServer(by) as server, lf.connect(scan_url=server.url) as net:
-            stop, other = Stop(), Stop()
-            ended = []
-
-            def ask():
-                try:
-                    net.scan.stoppable(stop).updates(page_size=20)
-                except lf.errors.StoppedError as error:
-                    ended.append(error)
-
-            thread = threading.Thread(target=ask)
-            thread.start()
-            assert holding.waiting.wait(20)
-            began = time.monotonic()
-            stop.set()
-            thread.join(5)
-            assert time.monotonic() - began < 1.5
-            assert len(ended) == 1
-            assert "start it again" in str(ended[0])
-            assert net.scan.stoppable(other).updates(page_size=10).raw == truth.raw
-            with pytest.raises(lf.errors.StoppedError):
-                net.scan.stoppable(stop).updates(page_size=10)
+    with HostileServer(by) as server, lf.connect(scan_url=server.url) as both:
+        stop, other, ended = Stop(), Stop(), []
+        thread = in_thread(lambda: both.scan.stoppable(stop).updates(page_size=20), ended)
+        assert holding.waiting.wait(20)
+        began = time.monotonic()
+        stop.set()
+        thread.join(5)
+        assert time.monotonic() - began < 1.5
+        assert [type(error) for error in ended] == [lf.errors.StoppedError]
+        assert "start it again" in str(ended[0])
+        assert both.scan.stoppable(other).updates(page_size=10).raw == page.body
+        with pytest.raises(lf.errors.StoppedError):
+            both.scan.stoppable(stop).updates(page_size=10)
 
 
 def test_closing_a_network_ends_what_waits_on_it(caplog):
@@ -81,15 +84,7 @@ def test_closing_a_network_ends_what_waits_on_it(caplog):
     with HostileServer(holding) as server:
         net = lf.connect(scan_url=server.url)
         ended = []
-
-        def load():
-            try:
-                lf.load_history(net, last="1h")
-            except lf.LedgerframesError as error:
-                ended.append(error)
-
-        thread = threading.Thread(target=load)
-        thread.start()
+        thread = in_thread(lambda: lf.load_history(net, last="1h"), ended)
         assert holding.waiting.wait(20)
         net.close()
         thread.join(5)
@@ -152,43 +147,5 @@ with lf.connect(scan_url=sys.argv[1]) as net:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no signal after so many microseconds")
 def test_a_network_can_be_used_after_a_request_was_broken_off_at_any_instruction(net, tmp_path):
     command = [sys.executable, "-c", BROKEN_OFF, net.sandbox.scan_url]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env=environment(tmp_path))
-    assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr
-
-
-SIGNALLED = """
-import random, signal, time
-from ledgerframes.threads import ended, spawn
-
-class Broken(BaseException):
-    pass
-
-def leave(number, frame):
-    raise Broken
-
-signal.signal(signal.SIGALRM, leave)
-chance, broken = random.Random(3), 0
-for _ in range(4000):
-    try:
-        signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.00001, 0.0002))
-        for _ in range(8):
-            {what}
-    except Broken:
-        broken += 1
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-print(broken > 1000)
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no signal after so many microseconds")
-@pytest.mark.parametrize(
-    "what",
-    ['spawn(int, "nothing")', 'ended(spawn(lambda: time.sleep(2e-5), "short"))'],
-    ids=["starts", "is awaited"],
-)
-def test_what_a_signal_raises_while_a_thread(what, tmp_path):
-    """It reaches the caller, and no RuntimeError of a lock that it left."""
-    command = [sys.executable, "-c", SIGNALLED.replace("{what}", what)]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, env=environment(tmp_path))
     assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr

@@ -161,11 +161,9 @@ def test_traffic_activity_and_what_no_column_holds():
 
 BROKEN = {
     "no verdict and no update": ({"update": None, "verdict": None}, "neither update nor verdict"),
-    "no record time": (alone(verdict(1, record_time=...)), "record_time"),
     "an odd record time": (alone(verdict(1, record_time="yesterday")), "record_time"),
     "an empty id": (alone(verdict(1, update_id="")), "text is empty"),
     "no synchronizer": (alone(verdict(1, domain_id=...)), "synchronizer_id"),
-    "no views": (alone(verdict(1, transaction_views={})), "views"),
     "views of no form": (alone(verdict(1, transaction_views=[1])), "transaction_views"),
     "a view twice": (
         alone(verdict(1, transaction_views={"views": [view(0), view(0)], "root_views": []})), "view 0 occurs twice",
@@ -177,7 +175,6 @@ BROKEN = {
         alone(verdict(1), app_activity_records={"round_number": 1, "records": [{"party": "a", "weight": 1}] * 2}),
         "a occurs twice",
     ),
-    "a round of text": (alone(verdict(1), app_activity_records={"round_number": "x", "records": []}), "round_number"),
     "activity without a verdict": (reassigned(1) | {"app_activity_records": {"round_number": 1}}, "without a verdict"),
     "two different cursors": ({**reassigned(2), "verdict": verdict(3)}, "has no cursor"),
     "two different times": (

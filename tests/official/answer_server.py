@@ -72,7 +72,6 @@ class AnswerServer:
     Attributes:
         kind: whether an update is a transaction or a reassignment where only one is shown.
         history: the items of the update history, in order.
-        bare: payloads are objects without members.
         without: paths that this server does not have.
         sent: every answer by "METHOD /path", as the files write the path.
     """
@@ -80,7 +79,6 @@ class AnswerServer:
     style: str
     seed: int
     kind: str = "Transaction"
-    bare: bool = False
     without: tuple[str, ...] = ()
     history: list[dict[str, Any]] = field(default_factory=list)
     sent: dict[str, list[Any]] = field(default_factory=dict)
@@ -178,7 +176,7 @@ class AnswerServer:
 
     def payload(self, path: str) -> dict[str, Any]:
         """The payload of the contracts that a path lists."""
-        if self.bare or path not in PAYLOADS:
+        if path not in PAYLOADS:
             return {}
         always, optional = PAYLOADS[path]
         more = dict.fromkeys(optional) if self.style == NULLS else {} if self.style == LEAST else optional
