@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -12,7 +13,6 @@ from ledgerframes.timestamps import format_trimmed, parse_timestamp
 from tests.asking import asking
 from tests.loaders.snapshot_scan import SNAPSHOT, created, scan
 from tests.objects.conftest import object_of, values_of
-from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import simulated
 from tests.transport.hostile_server import HostileServer, Reply, answer
 
@@ -57,6 +57,9 @@ def at_one_time(net, time):
 def test_both_sources_give_equal_rows_in_the_same_order(ledger):
     times = in_bulk(ledger)
     assert len(times) >= (1 if min(lf.migrations(ledger).migration_id) < 0 else 3)
+    for newer, older in pairwise(times[:3]):
+        for at in (older, newer - pd.Timedelta("1us"), older + (newer - older) / 2):
+            assert f"{older:%Y-%m-%dT%H:%M:%S.%fZ}" in by_objects(ledger, at=at, limit=1).attrs["at"]
     for time in {times[0], times[len(times) // 2], times[-1]}:
         objects = by_objects(ledger, at=time, as_="arrow")
         attrs = by_objects(ledger, at=time, limit=1).attrs
@@ -68,110 +71,58 @@ def test_both_sources_give_equal_rows_in_the_same_order(ledger):
         assert attrs["cursor"] == (known[0] if len(known) == 1 else None)
 
 
-def test_objects_of_several_hundred_contracts_follow_one_another(net):
-    frame = by_objects(net)
+def test_objects_follow_one_another_and_are_narrowed_and_limited_as_pages_are(net):
+    whole = by_objects(net)
     assert len(net.scan.snapshot_objects(at="9999-01-01").object_refs) > 1
-    assert list(frame.contract_id) == list(lf.load_active_contracts(net, at=tuple(frame.attrs["cursor"])).contract_id)
-    assert frame.attrs["source"] == f"{net.sandbox.scan_url}"
-
-
-def test_templates_and_parties_narrow_it(net):
-    at = tuple(by_objects(net, limit=1).attrs["cursor"])
+    assert whole.attrs["source"] == f"{net.sandbox.scan_url}"
+    at = tuple(whole.attrs["cursor"])
+    assert list(whole.contract_id) == list(lf.load_active_contracts(net, at=at).contract_id)
     party = lf.load_active_contracts(net, at=at, templates=[COIN]).signatories.iloc[0][-1]
     for options in (
         {"templates": [COIN]},
         {"parties": [party, "nobody::1220"]},
         {"templates": [COIN], "parties": [party]},
+        {"page_size": 7, "limit": 10},
+        {"page_size": 1000, "limit": 201},
     ):
         pages, objects = both(net, at, **options)
-        assert 0 < objects.num_rows < len(by_objects(net, at=at))
+        assert 0 < objects.num_rows < len(whole)
         assert values_of(objects) == values_of(pages)
     assert len(by_objects(net, parties=["nobody::1220"])) == 0
-
-
-@pytest.mark.parametrize(("size", "limit"), [(7, 10), (1000, 201), (100, None)])
-def test_a_limit_holds_whatever_is_decoded_at_once(net, size, limit):
-    at = tuple(by_objects(net, limit=1).attrs["cursor"])
-    pages, objects = both(net, at, page_size=size, limit=limit)
-    assert values_of(objects) == values_of(pages)
-
-
-@pytest.mark.long
-def test_the_newest_snapshot_that_has_objects_at_or_before_a_time_is_taken(net):
-    newest, before, *_ = in_bulk(net)
-    for at, wanted in [
-        (None, newest),
-        (newest, newest),
-        (newest - pd.Timedelta("1us"), before),
-        (before, before),
-        (before + (newest - before) / 2, before),
-    ]:
-        assert by_objects(net, at=at, limit=1).attrs["cursor"][1] == f"{wanted:%Y-%m-%dT%H:%M:%S.%fZ}"
-
-
-def test_a_pair_names_the_migration_of_the_snapshot(net):
-    for migration_id, at in [(0, "2025-03-03T09:15:00Z"), (2, "9999-01-01")]:
-        attrs = by_objects(net, at=(migration_id, at), limit=1).attrs
-        assert attrs["cursor"][0] == migration_id
-        assert attrs["at"] == f"({migration_id}, {attrs['cursor'][1]})"
-    with pytest.raises(lf.errors.NotFoundError, match="no snapshot of migration 99"):
-        by_objects(net, at=(99, "9999-01-01"))
-
-
-def test_a_snapshot_that_two_migrations_have_names_neither(net):
-    """Record times of migrations overlap, and objects of both would have one name."""
-    last = lf.snapshot_times(net, start=(0, "2025-03-03"), end=(1, "0001-01-01")).record_time.iloc[-1]
-    frame = by_objects(net, at=last)
-    assert frame.attrs["cursor"] is None
-    assert frame.attrs["at"] == f"{last:%Y-%m-%dT%H:%M:%S.%fZ}"
-    assert len(frame) > 0
-    with pytest.raises(lf.errors.InputError, match="one of the migrations 0, 1"):
-        by_objects(net, at=(0, last))
-
-
-def test_a_time_before_every_snapshot_is_a_not_found_error(net):
-    for at in ("2000-01-01", (0, "2000-01-01")):
-        with pytest.raises(lf.errors.NotFoundError, match=r"no snapshot.*What to do"):
-            by_objects(net, at=at)
-
-
-def test_a_scan_with_another_encoding_alone_is_named_with_what_to_do(served):
-    served.sandbox.object_faults = ObjectFaults(encodings=("protobuf_json",))
-    with pytest.raises(lf.errors.InputError, match=r"encoded like those of pages.*source='pages'"):
-        by_objects(served)
-
-
-def test_an_opened_folder_is_refused(net, tmp_path):
-    for ref in net.scan.iter_update_objects(after="0001-01-01", up_to="2025-03-03T09:30:00Z"):
-        net.scan.download_object(ref, tmp_path / ref.url.rpartition("/")[2])
-    with (
-        lf.open_objects(tmp_path) as folder,
-        pytest.raises(lf.errors.InputError, match=r"opened folder.*lf\.active_contracts"),
-    ):
-        by_objects(folder)
-
-
-def test_more_than_a_hundred_batches_need_a_narrower_question(net):
     with pytest.raises(lf.errors.InputError, match=r"more than 200 contracts: give templates="):
         by_objects(net, page_size=2)
     assert len(by_objects(net, page_size=2, limit=250)) == 250
 
 
-@pytest.mark.parametrize("source", ["object", None, "auto"])
-def test_an_unknown_source_is_refused_unsent(net, source):
-    before = net.stats.requests
-    with pytest.raises(lf.errors.InputError, match="source="):
-        lf.load_active_contracts(net, source=source)
-    for options in ({"at": "soon"}, {"page_size": 0}, {"templates": []}):
-        with pytest.raises(lf.errors.InputError):
-            by_objects(net, **options)
-    assert net.stats.requests == before
+def test_a_pair_names_the_migration_of_the_snapshot_and_a_time_that_two_have_none(net):
+    """Record times of migrations overlap, and objects of both would have one name."""
+    for migration_id, at in [(0, "2025-03-03T09:15:00Z"), (2, "9999-01-01")]:
+        attrs = by_objects(net, at=(migration_id, at), limit=1).attrs
+        assert attrs["cursor"][0] == migration_id
+        assert attrs["at"] == f"({migration_id}, {attrs['cursor'][1]})"
+    last = lf.snapshot_times(net, start=(0, "2025-03-03"), end=(1, "0001-01-01")).record_time.iloc[-1]
+    frame = by_objects(net, at=last)
+    assert (frame.attrs["cursor"], frame.attrs["at"]) == (None, f"{last:%Y-%m-%dT%H:%M:%S.%fZ}")
+    assert len(frame) > 0
+    for at, error, said in (
+        ((0, last), lf.errors.InputError, "one of the migrations 0, 1"),
+        ((99, "9999-01-01"), lf.errors.NotFoundError, "no snapshot of migration 99"),
+        ("2000-01-01", lf.errors.NotFoundError, r"no snapshot.*What to do"),
+        ((0, "2000-01-01"), lf.errors.NotFoundError, r"no snapshot.*What to do"),
+    ):
+        with pytest.raises(error, match=said):
+            by_objects(net, at=at)
 
 
-def test_a_sync_of_snapshots_by_objects_is_refused_unsent(net, tmp_path):
+@pytest.mark.parametrize(
+    "options",
+    [*({"source": source} for source in ("object", None, "auto")), {"at": "soon"}, {"page_size": 0}, {"templates": []}],
+    ids=str,
+)
+def test_a_wrong_argument_is_refused_unsent(net, options):
     before = net.stats.requests
-    with pytest.raises(lf.errors.InputError, match=r"source='objects' is for the update history.*active_contracts"):
-        lf.open_store(tmp_path / "lake").sync(net, tables=["active_contracts"], source="objects")
+    with pytest.raises(lf.errors.InputError, match=next(iter(options))):
+        lf.load_active_contracts(net, **{"source": "objects", **options})
     assert net.stats.requests == before
 
 
@@ -222,6 +173,10 @@ BROKEN = {
         "not UTF-8",
     ),
     "a last line without its end": ({"parts": [object_of(b"{}")]}, "its last line has no end"),
+    "no stakeholders to filter by": (
+        {"parts": [lines(created(1), {**created(2), "signatories": None})]},
+        "ACS_compact_json_0.zstd: line 2: .*signatories",
+    ),
 }
 
 
@@ -230,29 +185,7 @@ def test_what_breaks_the_contract_is_an_error_of_the_package(options, reason):
     options = {"parts": [lines(created(1))], **options}
     wrong = pytest.raises(lf.errors.DecodeError, match=reason)
     with HostileServer(snapshot_scan(**options)) as server, asking(server, attempts=2) as net, wrong:
-        by_objects(net, at="2026-01-30T08:00:00Z")
-
-
-def test_a_filter_names_the_line_that_has_no_stakeholders():
-    parts = [lines(created(1), {**created(2), "signatories": None})]
-    wrong = pytest.raises(lf.errors.DecodeError, match=r"ACS_compact_json_0.zstd: line 2: .*signatories")
-    with HostileServer(snapshot_scan(parts)) as server, asking(server) as net, wrong:
-        by_objects(net, parties=["somebody::12"])
-
-
-def test_members_that_no_column_holds_are_kept():
-    with HostileServer(snapshot_scan([lines(created(1, new="x"))])) as server, asking(server) as net:
-        frame = by_objects(net)
-    assert json.loads(frame.extra[0]) == {"/new": "x"}
-    assert frame.attrs["cursor"] == [4, "2026-01-30T06:00:00.000000Z"]
-
-
-def test_without_a_snapshot_at_that_time_the_migration_stays_open():
-    place = {"record_time": "2026-01-30T03:00:00Z", "migration_id": 4}
-    with HostileServer(snapshot_scan([lines(created(1))], place=place)) as server, asking(server) as net:
-        frame = by_objects(net)
-    assert frame.attrs["cursor"] is None
-    assert frame.attrs["at"] == "2026-01-30T06:00:00.000000Z"
+        by_objects(net, at="2026-01-30T08:00:00Z", parties=["d"])
 
 
 def test_parts_are_read_in_the_order_of_their_numbers():
@@ -263,3 +196,14 @@ def test_parts_are_read_in_the_order_of_their_numbers():
     reply = snapshot_scan([parts[number] for number in order], names=names)
     with HostileServer(reply) as server, asking(server) as net:
         assert list(by_objects(net).contract_id) == [f"00{number}" for number in range(12)]
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["a snapshot at that time", "none"])
+def test_members_that_no_column_holds_are_kept_and_only_a_known_snapshot_names_its_migration(found):
+    place = SNAPSHOT if found else {"record_time": "2026-01-30T03:00:00Z", "migration_id": 4}
+    reply = snapshot_scan([lines(created(1, new="x"))], place=place)
+    with HostileServer(reply) as server, asking(server) as net:
+        frame = by_objects(net)
+    assert json.loads(frame.extra[0]) == {"/new": "x"}
+    assert frame.attrs["cursor"] == ([4, "2026-01-30T06:00:00.000000Z"] if found else None)
+    assert found or frame.attrs["at"] == "2026-01-30T06:00:00.000000Z"

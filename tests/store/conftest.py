@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from tests.rigs.object_faults import ObjectFaults
+from tests.rigs.servers import simulated
 
 KEYS = {"updates": ["update_id"], "events": ["update_id", "event_id"], "reassignments": ["update_id"]}
 BEGIN = (-(2**63), "0001-01-01")
@@ -56,6 +59,36 @@ def copied(parted, tmp_path):
 def history(net):
     """The whole history of `net`."""
     return lf.load_history(net, start=BEGIN)
+
+
+@pytest.fixture(scope="session")
+def fortnight():
+    """Two weeks with a segment of objects per day."""
+    with simulated(days=14) as network:
+        yield network
+
+
+@pytest.fixture
+def ledger(fortnight):
+    """The same, whose objects a test may spoil."""
+    yield fortnight
+    fortnight.sandbox.object_faults = ObjectFaults()
+
+
+def downloads(net):
+    """Which objects were fetched, and how often."""
+    return Counter({name: count for name, count in net.sandbox.requests.items() if "/bulk/download/" in name})
+
+
+def assert_covered_alike(store, other):
+    """Two lakes of one ledger cover the same, and the same updates are final.
+
+    A page proves itself, so where pages end decides to the second what is final.
+    """
+    mine, theirs = store.coverage(), other.coverage()
+    assert mine.drop(columns="settled").equals(theirs.drop(columns="settled"))
+    times = store.load("updates").record_time
+    assert [(times <= at).sum() for at in mine.settled] == [(times <= at).sum() for at in theirs.settled]
 
 
 def data_files(store, *names):

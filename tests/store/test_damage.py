@@ -68,22 +68,6 @@ def test_every_read_names_the_damaged_file(store, small, tmp_path, harm):
     assert "nothing stored" not in str(store.check())
 
 
-@pytest.mark.parametrize("harm", ["gone", "cut"])
-def test_a_derive_and_a_sync_go_on_beside_a_damaged_file_of_a_computed_table(copied, small, harm):
-    """They count the rows by the log; who reads the table is told."""
-    copied.derive(["rewards"])
-    file = data_files(copied, "rewards")[0]
-    kept = len(copied.load("rewards"))
-    file.write_bytes(file.read_bytes()[:-40]) if harm == "cut" else file.unlink()
-    assert copied.derive().rows["rewards"] == kept
-    assert copied.sync(small, progress=False).complete
-    with pytest.raises(lf.errors.StoreError, match=file.name):
-        copied.load("rewards")
-    copied.repair()
-    copied.sync(small, progress=False)
-    assert len(copied.load("rewards")) == kept
-
-
 def test_a_whole_file_is_looked_at_where_asked(store):
     """A bit of a column that is not read is found only with verify="files"."""
     file = data_files(store, "events")[0]
@@ -99,6 +83,11 @@ def test_a_whole_file_is_looked_at_where_asked(store):
 
 def test_compacted_files_are_checked_too_and_damage_is_not_copied(store, small):
     files = data_files(store, "events")
+    sound = files[0].read_bytes()
+    flip(files[0], random.Random(2))
+    with pytest.raises(lf.errors.StoreError, match=files[0].name):
+        store.compact()
+    files[0].write_bytes(sound)
     store.compact()
     assert_whole(store, small)
     assert store._lake.table("events").refresh().size()["files"] < len(files)
@@ -108,51 +97,31 @@ def test_compacted_files_are_checked_too_and_damage_is_not_copied(store, small):
         store.load("events")
 
 
-def test_compacting_stops_at_a_damaged_file(store):
-    file = data_files(store, "events")[0]
-    flip(file, random.Random(2))
-    with pytest.raises(lf.errors.StoreError, match=file.name):
-        store.compact()
+CALLS = [
+    lambda store, _net, _folder: store.load("updates"),
+    lambda store, _net, _folder: store.scan("events"),
+    lambda store, _net, _folder: store.sql("select 1"),
+    lambda store, _net, folder: store.export(folder / "out"),
+    lambda store, net, _folder: store.verify(net),
+    lambda store, _net, _folder: store.dask("events"),
+]
 
 
-def test_a_lost_table_is_said_wherever_a_store_is_used(store, small, tmp_path):
-    net, name = small, "events"
-    shutil.rmtree(store._lake.folder / name)
-    calls = [
-        lambda: store.sync(net), lambda: store.load("updates"), lambda: store.scan("events"),
-        lambda: store.sql("select 1"), lambda: store.export(tmp_path / "out"), lambda: store.verify(net),
-        lambda: store.dask("events"), store.coverage,
-    ]  # fmt: skip
+@pytest.mark.parametrize("there", ["no folder", "an empty folder", "no table of events"])
+def test_a_place_without_a_store_or_without_one_of_its_tables_is_an_error(copied, tmp_path, small, there):
+    calls = [*CALLS]
+    if there == "no table of events":
+        store, said = copied, r"events.*store\.repair\(\)"
+        shutil.rmtree(store._lake.folder / "events")
+        assert "events: the table is missing" in str(store.check())
+        calls += [lambda store, net, _: store.sync(net), lambda store, *_: store.coverage()]
+    else:
+        store, said = lf.open_store(tmp_path / "nothing"), r"no store here.*store\.sync"
+        if there == "an empty folder":
+            (tmp_path / "nothing").mkdir()
+        assert all(frame.empty for frame in (store.tables(), store.syncs(), store.coverage()))
+        calls += [lambda store, *_: store.check(), lambda store, *_: store.repair()]
     for call in calls:
-        with pytest.raises(lf.errors.StoreError, match=rf"{name}.*store\.repair\(\)"):
-            call()
-    assert not store.check()
-    assert f"{name}: the table is missing" in str(store.check())
-
-
-@pytest.mark.parametrize("there", [False, True], ids=["no folder", "an empty folder"])
-def test_a_place_without_a_store_is_an_error(tmp_path, small, there):
-    if there:
-        (tmp_path / "nothing").mkdir()
-    net, store = small, lf.open_store(tmp_path / "nothing")
-    calls = [
-        lambda: store.load("updates"), lambda: store.load("licenses"), lambda: store.scan("events"), store.check,
-        lambda: store.sql("select 1"), lambda: store.export(tmp_path / "out"), lambda: store.verify(net),
-        lambda: store.dask("events"), store.repair,
-    ]  # fmt: skip
-    for call in calls:
-        with pytest.raises(lf.errors.StoreError, match=r"no store here.*store\.sync"):
-            call()
-    assert (tmp_path / "nothing").exists() is there
-    for frame in (store.tables(), store.syncs(), store.coverage()):
-        assert frame.empty
-
-
-def test_a_first_sync_that_was_killed_while_it_made_the_tables_goes_on(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    with store._lake.writing():
-        store._lake.root().own("events").create()
-        store._lake._root._changed.clear()  # killed before any commit
-    with lf.sandbox(updates=20) as other:
-        store.sync(other)
-        assert_whole(store, other)
+        with pytest.raises(lf.errors.StoreError, match=said):
+            call(store, small, tmp_path)
+    assert (tmp_path / "nothing").exists() is (there == "an empty folder")

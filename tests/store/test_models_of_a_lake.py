@@ -1,7 +1,5 @@
 """A lake of models: `sql` sees each as a view, and computed tables read kept rows where they reach."""
 
-from types import SimpleNamespace
-
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -11,9 +9,7 @@ from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.models.computing import together
-from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.derive.tables import SUMMED
-from ledgerframes.store.read.model_inputs import known_of
 from ledgerframes.tables.replayed import ACTIVE
 from tests.moving_window import place
 from tests.rigs.servers import simulated
@@ -28,12 +24,14 @@ def lake(tmp_path_factory):
     return store
 
 
-@pytest.mark.parametrize("name", ["rewards", "mart_network_daily", "creates"])
+@pytest.mark.parametrize("name", ["mint_burn", "mart_network_daily", "creates"])
 def test_sql_sees_each_model_as_a_view(lake, name):
     found = lake.sql(f"select count(*) as n from {name}").n[0]
     if hasattr(lf, name):
         assert found == len(getattr(lf, name)(lake))
     assert lake.sql(f"with {name} as (select 1 as one) select * from {name}").one[0] == 1
+    if name == "mint_burn":
+        assert lake.sql("select count(*) as n from mint_burn join updates using (update_id)").n[0] == found
 
 
 def test_sql_refuses_and_warns_as_the_functions_do(tmp_path):
@@ -51,11 +49,6 @@ def test_sql_refuses_and_warns_as_the_functions_do(tmp_path):
     for query in ("from coin_history", "from mart_party_daily"):
         with pytest.warns(lf.errors.BeginsLateWarning, match="the store begins at"):
             store.sql(query, allow_partial=True)
-
-
-def test_sql_joins_models_with_tables(lake):
-    query = "select count(*) as n from mint_burn join updates using (update_id)"
-    assert lake.sql(query).n[0] == len(lf.mint_burn(lake))
 
 
 def test_computed_tables_read_kept_rows_and_what_is_not_final(tmp_path):
@@ -111,17 +104,3 @@ def test_a_table_that_nothing_concerns_is_not_computed(name):
         whole = function(inputs, as_="arrow")
     assert not whole.num_rows
     assert not attrs_of(whole)["not_understood"]
-
-
-@pytest.mark.parametrize(
-    ("complete", "from_beginning", "known"),
-    [(True, True, (True, True, True)), (True, None, (True, False, False)), (True, False, (False, False, True)),
-     (False, False, (False, False, False))],
-    ids=["proven", "not known", "late", "a gap"],
-)  # fmt: skip
-def test_days_are_whole_and_parties_new_where_the_beginning_is_proven(complete, from_beginning, known):
-    late = None if from_beginning in {True, None} else Cursor(2, 7)
-    settings = known_of(SimpleNamespace(complete=complete, from_beginning=from_beginning, begins_late=late))
-    assert tuple(settings[name] for name in ("begun", "new_known", "range_known")) == known
-    assert settings["may_have_gap"] is not complete
-    assert settings["range_low"] == (None if late is None else 7)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from functools import partial
 
 import pytest
 
@@ -44,13 +45,14 @@ def options():
 
 
 class Failing:
-    """A file system, or a file of it, whose calls fail once, after so many."""
+    """A file system, or a file of it, of which one call fails: the one of this number."""
 
-    def __init__(self, inner, calls):
-        self._inner, self._calls = inner, calls
+    def __init__(self, inner, number):
+        self._inner, self._left = inner, number
 
     def __getattr__(self, name):
-        return getattr(self._inner, name)
+        found = getattr(self._inner, name)
+        return partial(self._counted, found) if name in {"open_input_file", "read"} else found
 
     def __enter__(self):
         return self
@@ -58,18 +60,12 @@ class Failing:
     def __exit__(self, *_):
         self._inner.close()
 
-    def _call(self):
-        self._calls.append(None)
-        if self._calls.count(None) == self._calls[0]:
+    def _counted(self, call, *given):
+        self._left[0] -= 1
+        if not self._left[0]:
             raise OSError("connection reset by peer")
-
-    def open_input_file(self, path):
-        self._call()
-        return Failing(self._inner.open_input_file(path), self._calls)
-
-    def read(self, *size):
-        self._call()
-        return self._inner.read(*size)
+        result = call(*given)
+        return result if isinstance(result, bytes) else Failing(result, self._left)
 
 
 @pytest.mark.parametrize("calls", [1, 2, 4, 5])

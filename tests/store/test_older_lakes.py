@@ -1,4 +1,4 @@
-"""A table that an older release made goes on, with null in columns that came later; another format is refused."""
+"""Lakes of other releases: further or missing columns go on, with null; another type or format is refused."""
 
 import shutil
 
@@ -8,30 +8,54 @@ from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
 from ledgerframes.store.documents import LakeFile, sealed
+from tests.store.conftest import assert_whole
 
 
-def test_a_table_with_fewer_columns_and_other_meanings_goes_on(tmp_path, net):
-    store = lf.open_store(tmp_path / "lake")
-    parties = ["alice::1220", "bob::1220", "carol::1220"]
-    store.sync(net, tables=["holdings_summary"], parties=parties)
-    place = tmp_path / "lake" / "holdings_summary"
-    rows = pa.table(DeltaTable(place).to_pyarrow_table()).drop_columns(["found"])
-    older = pa.schema([field.with_metadata({"description": "In other words."}) for field in rows.schema])
-    shutil.rmtree(place)
-    write_deltalake(place, rows.cast(older))
-    (tmp_path / "lake" / "lake.json").unlink()  # the table is another by now
-    store.repair()
-
-    store = lf.open_store(tmp_path / "lake")
-    assert store.load("holdings_summary").found.isna().all()
-    store.sync(net, tables=["holdings_summary"], parties=parties)
-
-    assert store.load("holdings_summary").found.isna().tolist() == [True] * 3 + [False] * 3
+def rewrite(store, name, change):
+    """Write a table again with other columns, its coverage and properties kept."""
+    table = store._lake.table(name).refresh()
+    changed = change(table.handle.to_pyarrow_dataset().to_table())
+    write_deltalake(DeltaTable(table.url), changed, mode="overwrite", schema_mode="overwrite")
 
 
-def test_a_lake_of_another_format_is_refused(store, net):
-    store.sync(net)
-    (store._lake.folder / "lake.json").write_bytes(sealed(LakeFile(format=4)))
-    for call in (store.check, lambda: store.load("updates"), lambda: store.sync(net), store.coverage, store.repair):
+def in_other_words(rows):
+    """The rows, whose columns had other descriptions in an older release."""
+    return rows.cast(pa.schema([field.with_metadata({"description": "In other words."}) for field in rows.schema]))
+
+
+def test_a_history_with_a_column_less_or_more_goes_on_and_one_of_another_type_is_refused(store, small, tmp_path):
+    store.sync(small, end=(1, "0001-01-01"))
+    newer, other = (shutil.copytree(store._lake.folder, tmp_path / name) for name in ("newer", "other"))
+
+    rewrite(store, "updates", lambda rows: in_other_words(rows.drop_columns(["external_transaction_hash"])))
+    assert store.load("updates").external_transaction_hash.isna().all()
+    store.sync(small)
+    found = store.load("updates")
+    assert found[found.migration_id > 0].external_transaction_hash.notna().any()
+    assert len(found) == 240
+
+    store = lf.open_store(newer)
+    rewrite(store, "updates", lambda rows: rows.append_column("later", pa.nulls(len(rows), pa.string())))
+    store.sync(small)
+    assert_whole(store, small)
+
+    store, name = lf.open_store(other), "event_count"
+    rewrite(store, "updates", lambda rows: rows.set_column(
+        rows.column_names.index(name), name, rows[name].cast(pa.string())
+    ))  # fmt: skip
+    with pytest.raises(lf.errors.StoreError, match=rf"{name}.*new store"):
+        store.sync(small)
+
+
+def test_a_lake_of_another_format_is_refused(copied, small):
+    (copied._lake.folder / "lake.json").write_bytes(sealed(LakeFile(format=4)))
+    for call in (
+        copied.check, lambda: copied.load("updates"), lambda: copied.sync(small), copied.coverage, copied.repair,
+    ):  # fmt: skip
         with pytest.raises(lf.errors.StoreError, match="this lake has format 4"):
             call()
+    for name in ("events", "reassignments", "instruments", "syncs"):
+        shutil.rmtree(copied._lake.folder / name)
+    (copied._lake.folder / "lake.json").unlink()
+    with pytest.raises(lf.errors.StoreError, match=r"0\.1 or 0\.2"):
+        copied.load("updates")

@@ -1,11 +1,21 @@
-"""Items that break the contract: a sync stops before them, or puts them aside whole and goes on."""
+"""Items that break the contract: a sync stops before them, or puts them aside whole and goes on; a load names them."""
 
 import json
 
 import pytest
 
 import ledgerframes as lf
-from tests.store.conftest import BEGIN, assert_same, mend_rejects
+from tests.store.conftest import BEGIN, KEYS, assert_same, mend_rejects
+
+
+def _first_event(item):
+    return next(iter(item["events_by_id"].values()))
+
+
+def _payload(item):
+    event = _first_event(item)
+    event["create_arguments" if "create_arguments" in event else "choice_argument"] = "@@"
+
 
 BREAKS = {
     "no template": lambda item: _first_event(item).pop("template_id"),
@@ -15,33 +25,66 @@ BREAKS = {
     "a time that is none": lambda item: item.update(effective_at="tomorrow"),
     "no record time": lambda item: item.pop("record_time"),
     "an id that is a number": lambda item: item.update(update_id=5),
+    "an empty id": lambda item: item.update(update_id=""),
 }
-
-
-def _first_event(item):
-    return next(iter(item["events_by_id"].values()))
+#: Values that no JSON reader takes.
+VALUES = {
+    "a lone surrogate": b'"\\ud800"',
+    "NaN": b"NaN",
+    "Infinity": b"-Infinity",
+    "deep lists": b"[" * 10_000 + b"]" * 10_000,
+    "deep objects": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+    "brackets and quotes in a text beside NaN": b'["}]\\"{[", NaN, "\\\\"]',
+    "bytes that are not UTF-8": b'"\xff\xfe"',
+}
+BROKEN = {
+    "a lone surrogate": (_payload, VALUES["a lone surrogate"]),
+    **{name: (spoiling, b"") for name, spoiling in BREAKS.items()},
+    "an unreadable place": (lambda item: item.update(record_time="@@"), VALUES["a lone surrogate"]),
+    **{name: (_payload, value) for name, value in VALUES.items()},
+}
 
 
 def transactions(world):
     return [place for place, update in enumerate(world.updates) if b'"root_event_ids"' in update.rendered]
 
 
-def spoil(world, place, spoiling):
-    """Break one item of a sandbox's history; gives its id."""
+def spoil(world, place, spoiling, value=b""):
+    """Break one item of a sandbox's history, in which "@@" stands for a value; returns it as it was."""
     update = world.updates[place]
     item = json.loads(update.rendered)
     spoiling(item)
-    world.updates[place] = update._replace(rendered=json.dumps(item).encode())
+    world.updates[place] = update._replace(rendered=json.dumps(item).encode().replace(b'"@@"', value))
     return update
+
+
+@pytest.mark.long(quick=3)
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_item_is_put_aside_whole_and_the_rest_goes_on(store, kind):
+    with lf.sandbox(updates=120, migrations=2) as net:
+        wanted, world = lf.load_history(net, start=BEGIN), net.sandbox.world
+        places = [transactions(world)[place] for place in (20, 21, 22, 60)]
+        gone = [spoil(world, place, *BROKEN[kind]).update_id for place in places]
+        sent = {world.updates[place].rendered.decode("utf-8", "backslashreplace") for place in places}
+        # Of one kind a page has nothing else.
+        report = store.sync(net, page_size=2 if kind == "NaN" else 40, on_error="reject")
+        for name in KEYS:
+            frame = getattr(wanted, name)
+            assert_same(store.load(name), frame[~frame.update_id.isin(gone)], name)
+        rejects = store.load("rejects")
+        assert (report.rejected, report.complete) == (4, True)
+        assert set(rejects.raw) == sent
+        assert rejects.reason.str.len().min() > 20
+        store.sync(net, on_error="reject")
+        assert len(store.load("rejects")) == 4
 
 
 @pytest.mark.parametrize(("breaks", "workers"), [("no template", 1), ("no record time", 4)])
 def test_a_sync_stops_before_a_broken_item_and_keeps_what_was_before(store, breaks, workers):
-    spoiling = BREAKS[breaks]
     with lf.sandbox(updates=150, migrations=1) as net:
         world = net.sandbox.world
         place = transactions(world)[60]
-        good = spoil(world, place, spoiling)
+        good = spoil(world, place, BREAKS[breaks])
         with pytest.raises(lf.errors.DecodeError):
             store.sync(net, workers=workers, page_size=20)
         kept = store.load("updates", allow_partial=True)
@@ -52,25 +95,28 @@ def test_a_sync_stops_before_a_broken_item_and_keeps_what_was_before(store, brea
         assert_same(store.load("updates"), lf.load_updates(net, start=BEGIN), "updates")
 
 
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("spoiling", BREAKS.values(), ids=BREAKS)
-def test_a_broken_item_is_put_aside_whole_and_the_rest_goes_on(store, spoiling):
-    with lf.sandbox(updates=120, migrations=2) as net:
-        wanted = lf.load_updates(net, start=BEGIN)
+@pytest.mark.parametrize("kind", ["NaN", "deep lists", "bytes that are not UTF-8", "an empty id"])
+def test_without_that_an_error_names_the_item(store, kind):
+    with lf.sandbox(updates=100, migrations=1) as net:
         world = net.sandbox.world
-        broken = [spoil(world, transactions(world)[place], spoiling) for place in (20, 21, 60)]
-        raws = {update.rendered.decode() for update in world.updates}
-        report = store.sync(net, page_size=40, on_error="reject")
-        rest = wanted[~wanted.update_id.isin([one.update_id for one in broken])]
-        assert_same(store.load("updates"), rest, "updates")
-        rejects = store.load("rejects")
-        assert report.rejected == 3
-        assert report.complete
-        assert set(rejects.raw) <= raws
-        assert len(rejects) == 3
-        assert rejects.reason.str.len().min() > 20
-        store.sync(net, on_error="reject")
-        assert len(store.load("rejects")) == 3
+        broken = spoil(world, transactions(world)[30], *BROKEN[kind])
+        for read in (lambda: lf.load_history(net), lambda: store.sync(net, workers=1)):
+            with pytest.raises(lf.errors.DecodeError, match=r"POST /v2/updates: item \d+") as caught:
+                read()
+            said = f"{caught.value} {caught.value.item}"
+            assert broken.update_id in said or "not UTF-8" in said or "update_id: the text is empty" in said
+
+
+def test_a_load_keeps_the_small_pages_before_a_broken_item():
+    with lf.sandbox(updates=200) as net:
+        whole, world = lf.load_updates(net, start=BEGIN), net.sandbox.world
+        spoil(world, next(one for one in transactions(world) if one > 130), BREAKS["a time that is none"])
+        part = lf.load_updates(net, start=BEGIN, page_size=20, allow_partial=True)
+        assert not part.attrs["complete"]
+        assert 100 <= len(part) < 160
+        assert part.update_id.tolist() == whole.update_id.tolist()[: len(part)]
+        last = part.record_time.iloc[-1].isoformat(timespec="microseconds").replace("+00:00", "Z")
+        assert part.attrs["cursor"] == [int(part.migration_id.iloc[-1]), last]
 
 
 def test_rejects_that_can_be_read_now_move_to_the_history(store):

@@ -1,96 +1,213 @@
-"""`repair` removes what is damaged, lost or unsound; readers never see a wrong row, and a sync makes it whole."""
+"""Whatever of a lake is lost, damaged, cut short or unsound, `check`, reads and syncs say so, and `repair` mends it."""
 
-from pathlib import Path
+import json
+import shutil
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.store.history_tables import ORDER
-from tests.store.conftest import KEYS, adopt, assert_whole, data_files
-from tests.store.test_trust import HARMS
+from ledgerframes.store.table_sets import HISTORY, VERDICTS
+from tests.store.conftest import LATE, adopt, assert_whole, data_files
+
+READ_AGAIN = (*HISTORY.order, *VERDICTS.order)
+COMPUTED = ("rewards", "coin_history")
+#: What only the past had.
+SNAPSHOTS = ("licenses", "active_contracts", "rejects")
+SHOWN = (*READ_AGAIN, *COMPUTED, *SNAPSHOTS)
+ALL = (*SHOWN, "open_contracts", "syncs")
+
+
+@pytest.fixture(scope="module")
+def net():
+    with lf.sandbox(seed=5, updates=240) as network:
+        update = network.sandbox.world.updates[100]
+        item = json.loads(update.rendered)
+        item["effective_at"] = "tomorrow"
+        network.sandbox.world.updates[100] = update._replace(rendered=json.dumps(item).encode())
+        yield network
+
+
+@pytest.fixture(scope="module")
+def whole(net, tmp_path_factory):
+    """A lake with every kind of table, in several commits each, and what it shows."""
+    store = lf.open_store(tmp_path_factory.mktemp("whole") / "lake")
+    store.sync(net, end="2025-03-03T09:00:00Z", on_error="reject", derive=COMPUTED, workers=1)
+    store.sync(net, page_size=40, commit_bytes=60_000, workers=1, on_error="reject")
+    store.sync(net, tables=["verdicts"], page_size=40, commit_bytes=20_000, workers=1)
+    for _ in range(2):
+        store.sync(net, tables=["licenses", "active_contracts"], page_size=20, commit_bytes=40_000)
+    assert store.check(full=True)
+    return store, {name: rows_of(store, name) for name in SHOWN}
 
 
 @pytest.fixture
-def net(small):
-    return small
+def store(whole, tmp_path):
+    shutil.copytree(whole[0]._lake.folder, tmp_path / "lake")
+    return lf.open_store(tmp_path / "lake")
 
 
-@pytest.fixture
-def store(copied):
-    return copied
+def rows_of(store, name):
+    """The rows of a table in an order of their own."""
+    rows = store.load(name, end=LATE if name in READ_AGAIN else None, allow_partial=True)
+    return rows.sort_values([*rows.columns], key=lambda column: column.astype(str), ignore_index=True)
 
 
-def spoil(file):
+def entries(store, name):
+    return sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
+
+
+def remove(store, name):
+    shutil.rmtree(store._lake.folder / name)
+
+
+def damage(store, name):
+    entry = entries(store, name)[0]
+    content = bytearray(entry.read_bytes())
+    content[content.index(b'"')] = ord("#")
+    entry.write_bytes(content)
+
+
+def cut(store, name):
+    entries(store, name)[-1].unlink()
+
+
+def torn(store, name):
+    entry = entries(store, name)[-1]
+    entry.write_bytes(entry.read_bytes()[:-200])
+
+
+def empty(store, name):
+    """Empty the entry by which the first file came that is still read, as a power cut does."""
+    paths = [path.encode() for path in store._lake.table(name).refresh().files.listed]
+    adding = (entry for entry in entries(store, name) if any(path in entry.read_bytes() for path in paths))
+    next(adding).write_bytes(b"")
+
+
+def checkpoint(store, name):
+    store.compact()
+    file = next((store._lake.folder / name / "_delta_log").glob("*.checkpoint.parquet"))
+    file.write_bytes(file.read_bytes()[:100])
+    return lf.open_store(store._lake.url)  # it is read when a table is opened
+
+
+def flip(store, name):
+    """Turn a bit over among the rows of a file: bits of pages that nobody reads have no checksum."""
+    file = data_files(store, name)[0]
     raw = bytearray(file.read_bytes())
-    raw[len(raw) // 2] ^= 16  # among its rows: bits of pages that nobody reads harm nobody, and have no checksum
+    raw[len(raw) // 2] ^= 16
     file.write_bytes(raw)
+
+
+def unlink(store, name):
+    data_files(store, name)[0].unlink()
+
+
+OF_FILES = (flip, unlink)
+HARMS = {harm.__name__: harm for harm in (remove, damage, cut, torn, empty, checkpoint, *OF_FILES)}
+
+
+#: Tables that are read again, that are computed and that only the past had, first; then all tables.
+FIRST = [("remove", "events"), ("empty", "rewards"), ("cut", "licenses"), ("flip", "events"), ("unlink", "licenses")]
+FIRST += [("checkpoint", "events"), ("torn", "events"), ("flip", "rewards"), ("unlink", "active_contracts")]
+CASES = [*FIRST, *((harm, name) for harm in ("remove", "empty", "flip", "unlink") for name in ALL)]
+CASES += [(harm, name) for harm in ("damage", "cut") for name in ("updates", "views", "coin_history", "syncs")]
+
+
+@pytest.mark.long(quick=9)
+@pytest.mark.parametrize(("harm", "name"), dict.fromkeys(CASES))
+def test_what_is_lost_or_damaged_is_missed_and_mended(store, whole, net, harm, name):
+    store = HARMS[harm](store, name) or store
+
+    assert_missed(store, net, name, of_file=HARMS[harm] in OF_FILES)
+    report = store.repair()
+    assert name in str(report)
+    assert harm != "checkpoint" or list((store._lake.folder / name).glob("_delta_log.damaged.*"))
+    if name in (*SNAPSHOTS, "syncs"):
+        assert report.lost[name] > 0, report
+    if name in SNAPSHOTS and name in set(store.tables().table):
+        assert len(rows_of(store, name)) == len(whole[1][name]) - report.lost[name]
+    if name in HISTORY.order:
+        assert_true_but_not_whole(store, whole[1])
+    if name == "active_contracts":
+        if HARMS[harm] in OF_FILES:
+            with pytest.raises(lf.errors.PartialResultError):
+                store.load(name)
+        store.sync(net, tables=[name])
+        assert sorted(store.load(name).contract_id) == sorted(whole[1][name].contract_id)
+    store.sync(net, tables=["updates", "events", "reassignments", "verdicts"], on_error="reject")
+    assert store.check(full=True)
+    assert str(store.repair()).endswith("nothing to repair")
+    for kept in SHOWN:
+        if kept != name or name not in SNAPSHOTS:
+            pd.testing.assert_frame_equal(rows_of(store, kept), whole[1][kept])
+
+
+def assert_missed(store, net, name, *, of_file):
+    """`check` says no, and neither a read of the table nor, if its log is harmed, a sync goes on as if nothing were."""
+    try:
+        found = store.check(full=of_file)
+    except lf.errors.StoreError as error:
+        found, said = False, str(error)
+    else:
+        said = str(found)
+    assert not found
+    assert name in said
+    reads = [lambda: store.load(name, allow_partial=True), lambda: store.sql(f"select * from {name}")]
+    calls = [lambda: store.sync(net, on_error="reject")] * (name != "syncs" and not of_file) + reads * (name in SHOWN)
+    for call in calls:
+        with pytest.raises(lf.errors.StoreError, match=name):
+            call()
+    if of_file and name in COMPUTED:  # syncs count its rows by the log; who reads the table is told
+        assert store.sync(net, on_error="reject").complete
+        assert store.derive().rows[name] > 0
 
 
 def assert_true_but_not_whole(store, whole):
     """What readers see is part of the truth, each update with all that belongs to it."""
     with pytest.raises(lf.errors.PartialResultError):
         store.load("updates")
-    seen = set(store.load("updates", allow_partial=True).update_id)
-    assert seen
-    for name, key in KEYS.items():
-        found = store.load(name, allow_partial=True).set_index(key)
-        truth = whole.load(name)
-        assert found.index.is_unique
-        assert set(found.index) == set(truth[truth.update_id.isin(seen)].set_index(key).index)
     assert store.check(full=True)
+    seen = set(store.load("updates", allow_partial=True).update_id)
+    for name in HISTORY.order:
+        rows = whole[name]
+        pd.testing.assert_frame_equal(rows_of(store, name), rows[rows.update_id.isin(seen)].reset_index(drop=True))
 
 
-def mend(store, net):
-    store.sync(net)
-    assert_whole(store, net)
-    assert store.check(full=True).findings == ()
-    assert str(store.repair()).endswith("nothing to repair")
-
-
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize(
-    ("names", "harm"),
-    [(["events"], spoil), (["updates"], Path.unlink), (["reassignments"], Path.unlink), (ORDER, spoil)],
-    ids=["flipped", "an index gone", "gone", "of every table"],
-)
-def test_a_damaged_file_is_taken_out_and_read_again(store, parted, net, names, harm):
-    for name in names:
-        harm(data_files(store, name)[0])
-    assert not store.check(full=True)
-    report = store.repair()
-    assert len(report.damaged) == len(names)
-    assert report.stretches
+def test_every_file_of_every_table_may_be_damaged(copied, small):
+    for name in HISTORY.order:
+        for file in data_files(copied, name):
+            file.write_bytes(file.read_bytes()[:-40])
+    report = copied.repair()
+    assert len(report.damaged) > 6
     assert "run sync" in str(report)
-    assert_true_but_not_whole(store, parted)
-    mend(store, net)
+    assert copied.load("updates", allow_partial=True).empty
+    copied.sync(small)
+    assert_whole(copied, small)
 
 
-def test_every_file_of_every_table_may_be_damaged(store, net):
-    for name in ORDER:
-        for file in data_files(store, name):
-            spoil(file)
-    store.repair()
-    assert store.load("updates", allow_partial=True).empty
-    mend(store, net)
-
-
-@pytest.mark.parametrize("harm", ["garbage", "torn", "gap"])
-def test_a_log_that_cannot_be_read_is_set_aside(store, net, harm):
-    logs = sorted((store._lake.folder / "events" / "_delta_log").glob("*.json"))
-    if harm == "garbage":
-        logs[0].write_text("not json")
-    elif harm == "torn":
-        logs[-1].write_bytes(logs[-1].read_bytes()[:-200])
+@pytest.mark.parametrize("content", [None, b"", b'{"content":{"format":4},"crc32":1}'], ids=["gone", "empty", "other"])
+def test_a_lost_list_of_tables_is_said_and_made_again(store, net, content):
+    place = store._lake.folder / "lake.json"
+    before = place.read_bytes()
+    if content is None:
+        place.unlink()
     else:
-        logs[1].unlink()
-    for call in (lambda: store.load("events"), lambda: store.sync(net)):
-        with pytest.raises(lf.errors.StoreError, match="events"):
+        place.write_bytes(content)
+    for call in (lambda: store.load("updates"), lambda: store.sync(net), store.check):
+        with pytest.raises(lf.errors.StoreError, match=r"lake\.json"):
             call()
-    assert store.repair().remade == ("events",)
-    assert list((store._lake.folder / "events").glob("_delta_log.damaged.*"))
-    mend(store, net)
+    assert "lake.json" in str(store.repair())
+    assert place.read_bytes() == before
+    assert store.check()
+
+
+def altered(rows, name, value):
+    column = rows[name].to_pylist()
+    column[5] = value(column[5])
+    return rows.set_column(rows.column_names.index(name), rows.schema.field(name), pa.array(column, rows[name].type))
 
 
 def other_counter(rows):
@@ -104,47 +221,55 @@ def other_counter(rows):
     return rows.set_column(column, rows.schema.field(column), pa.array(counters, pa.int64()))
 
 
-UNSOUND = HARMS | {"a counter": ("reassignments", other_counter, "counter differs")}
+UNSOUND = {
+    "an update gone": ("updates", lambda rows: rows.slice(1), "their update is missing"),
+    "an event twice": ("events", lambda rows: pa.concat_tables([rows, rows.slice(7, 1)]), "events: the key"),
+    "a half gone": ("reassignments", lambda rows: rows.slice(1), "row is missing"),
+    "an update twice": ("updates", lambda rows: pa.concat_tables([rows, rows.slice(7, 1)]), "updates: the key"),
+    "an event gone": ("events", lambda rows: rows.slice(1), "number of events"),
+    "another month": ("updates", lambda rows: altered(rows, "record_month", lambda _: "2025-02"), "record_month"),
+    "a counter": ("reassignments", other_counter, "counter differs"),
+}
 
 
-@pytest.mark.long(quick=1)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(("name", "harm", "said"), UNSOUND.values(), ids=UNSOUND)
-def test_what_check_proves_wrong_is_read_again(store, net, name, harm, said):
-    table = store._lake.table(name).refresh()
+def test_what_check_proves_wrong_is_read_again_and_older_states_stay(copied, small, name, harm, said):
+    first = copied.syncs().sync_id[0]
+    before, table = copied.load(name, as_of=first), copied._lake.table(name).refresh()
     write_deltalake(DeltaTable(table.url), harm(table.handle.to_pyarrow_dataset().to_table()), mode="overwrite")
-    adopt(store)
-    assert any(said in one for one in store.repair().unsound)
-    assert store.check()
-    store.sync(net)
-    assert_whole(store, net)
-    assert store.check()
+    adopt(copied)
+    found = copied.check()
+    assert not found
+    assert any(said in one.name for one in found.findings), str(found)
+    assert all(one.count and one.example and one.advice for one in found.findings)
+
+    assert any(said in one for one in copied.repair().unsound)
+    assert copied.check()
+    copied.sync(small)
+    assert_whole(copied, small)
+    assert copied.check(full=True).findings == ()
+    assert copied.load(name, as_of=first).equals(before)
 
 
-def test_a_damaged_snapshot_is_taken_out_and_reported(store, net):
-    for _ in range(2):
-        store.sync(net, tables=["licenses"])
-    count = len(store.load("licenses"))
-    spoil(data_files(store, "licenses")[0])
-    report = store.repair()
-    assert report.lost == {"licenses": count / 2}
-    assert report.stretches == ()
-    assert len(store.load("licenses")) == count / 2
-    assert store.check(full=True)
+def test_a_sound_store_is_left_as_it_is(copied, small):
+    copied.sync(small, tables=["licenses"])
+    before, found = copied.tables(), copied.check()
+    assert (bool(found), found.findings, found.rows["updates"]) == (True, (), 240)
+    assert "is sound" in str(found)
+    assert json.loads(found.to_json())["sound"] is True
+    assert str(copied.repair()).endswith("nothing to repair")
+    assert copied.tables().equals(before)
 
 
-def test_a_sound_store_is_left_as_it_is(store):
-    before = store.tables()
-    assert str(store.repair()).endswith("nothing to repair")
-    assert store.tables().equals(before)
-
-
-@pytest.mark.long
-def test_older_states_stay(store, net):
-    first = store.syncs().sync_id[0]
-    before = store.load("events", as_of=first)
-    rows = store.load("updates", as_="arrow")
-    twice = pa.concat_tables([rows, rows.slice(0, 20)])
-    write_deltalake(DeltaTable(store._lake.table("updates").url), twice, mode="overwrite")
-    store.repair()
-    store.sync(net)
-    assert store.load("events", as_of=first).equals(before)
+def test_what_a_stopped_sync_left_is_a_note(copied):
+    rows = copied._lake.table("events").refresh()
+    last = rows.handle.to_pyarrow_dataset().head(1).to_pylist()[0] | {
+        "record_time": pd.Timestamp("2099-01-01", tz="UTC"), "migration_id": 2, "record_month": "2099-01",
+    }  # fmt: skip
+    rows.append([pa.RecordBatch.from_pylist([last], rows.table.schema.remove_metadata())], {})
+    assert copied.check().findings == ()
+    adopt(copied)
+    found = copied.check()
+    assert found
+    assert found.findings[0].severity == "note"

@@ -1,6 +1,7 @@
-"""A URL behind which another network answers from some request on: never mixed into one store or one load."""
+"""Another network, from the beginning or from some request on: never mixed into one store or one load."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.store.conftest import assert_whole
 from tests.transport.hostile_server import HostileServer
 
 PAGE = 40
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 
 
 def switching(first, other, count):
@@ -36,10 +38,38 @@ def of_url(server):
     return lf.connect(scan_url=f"{server.url}/api/scan")
 
 
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize(("count", "workers"), [(2, 1), (1, 4), (6, 4)])
-def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(store, networks, count, workers):
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize("stored", ["updates", "licenses", "verdicts"])
+def test_another_network_is_refused_whatever_is_stored_and_asked_for(store, networks, stored):
+    own, other = networks
+    store.sync(own, tables=[stored])
+    before = store.tables()[["table", "rows"]]
+    both = lf.connect(scan_url=[own.sandbox.scan_url, other.sandbox.scan_url])
+    refused = pytest.raises(lf.errors.StoreError, match=r"not the network|belong to two networks")
+    with connected(replica(other.sandbox, prune_before=place(other, 150))) as pruned:
+        for net, table in [*product((other,), ("updates", "verdicts", "licenses", "instruments")), (pruned, "updates")]:
+            with refused:
+                store.sync(net, tables=[table])
+    with refused:
+        store.sync(both)
+    assert store.tables()[["table", "rows"]].equals(before)
+
+    with connected(replica(own.sandbox, prune_before=place(own, 1))) as begins_late:
+        store.sync(begins_late, tables=["licenses"])
+    store.sync(own, tables=["licenses", "updates"])
+    assert store.load("licenses").loaded_at.nunique() == 2 + (stored == "licenses")
+    assert_whole(store, own)
+
+
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize(
+    ("held", "count", "workers"), [(False, 2, 1), (True, 3, 1), (False, 1, 4), (False, 6, 4)],
+    ids=["a first sync", "one that catches up", "several workers", "later"],
+)  # fmt: skip
+def test_a_url_that_becomes_another_network_is_not_mixed_into_a_sync(store, networks, held, count, workers):
     first, _ = networks
+    if held:
+        store.sync(first, end=(1, "0001-01-01"))
     with (
         switching(*networks, count) as server,
         pytest.raises(lf.errors.StoreError, match="not the network"),
@@ -47,15 +77,6 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_the_first_sync(sto
         store.sync(of_url(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
     assert not len(store.load("updates", allow_partial=True)) or store.check()
     store.sync(first, page_size=PAGE)
-    assert_whole(store, first)
-
-
-def test_a_url_that_becomes_another_network_while_a_store_catches_up_is_refused(store, networks):
-    first, _ = networks
-    store.sync(first, end=(1, "0001-01-01"))
-    with switching(*networks, 3) as server, pytest.raises(lf.errors.StoreError, match="not the network"):
-        store.sync(of_url(server), page_size=PAGE, workers=1)
-    store.sync(first)
     assert_whole(store, first)
 
 
@@ -68,7 +89,6 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, c
         lf.load_history(of_url(server), start=start, page_size=PAGE)
 
 
-@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 def test_objects_of_the_network_before_a_reset_are_not_mixed_with_pages_of_the_one_after_it(store, networks, caplog):
     before, after = networks
     old = {update.update_id for update in before.sandbox.world.updates}

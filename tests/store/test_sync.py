@@ -9,88 +9,58 @@ from ledgerframes.store.sync.committing import Committer
 from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, LATE, assert_whole
 
+WORLDS = {"usual": {"updates": 1500}, "the nastiest": {"seed": 11, "updates": 400, "hostile": True}}
+
 
 @pytest.mark.long(quick=2)
-@pytest.mark.parametrize(("workers", "page_size"), [(4, 20), (1, 1000), (16, 20), (1, 20)])
-def test_a_history_is_kept_whole(store, workers, page_size):
-    with lf.sandbox(updates=1500) as net:
-        report = store.sync(net, workers=workers, page_size=page_size)
+@pytest.mark.parametrize(
+    ("world", "workers", "page_size"),
+    [("usual", 4, 20), ("usual", 1, 1000), ("the nastiest", 4, 50), ("usual", 16, 20), ("the nastiest", 1, 50)],
+)
+def test_a_history_is_kept_whole(store, world, workers, page_size):
+    with simulated(**WORLDS[world]) as net:
+        options = {"now": LATE, "settle": "0s"} if world == "the nastiest" else {}
+        report = store.sync(net, workers=workers, page_size=page_size, **options)
         assert_whole(store, net)
     assert report.complete
-    assert report.rows["updates"] == 1500
+    assert report.rows["updates"] == WORLDS[world]["updates"]
     assert report.left == ()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("workers", [1, 4])
-def test_the_nastiest_history_is_kept_whole(store, workers):
-    with simulated(seed=11, updates=400, hostile=True) as net:
-        store.sync(net, workers=workers, page_size=50, now=LATE, settle="0s")
-        assert_whole(store, net)
-
-
-def test_a_second_sync_takes_a_request_per_open_migration_and_adds_nothing(store, net):
-    store.sync(net)
-    before = net.stats.requests
-    report = store.sync(net)
-    assert net.stats.requests - before == 3  # the world is an hour long, so each of its migrations is still open
-    assert sum(report.rows.values()) == 0
-    assert report.complete
-
-
-@pytest.mark.parametrize("servers", [1, 3])
-def test_with_no_news_a_sync_asks_every_server_once(store, servers):
+@pytest.mark.parametrize(("migrations", "servers", "requests"), [(3, 1, 3), (1, 1, 1), (1, 3, 3)])
+def test_without_news_a_sync_asks_every_server_once_per_open_migration_and_writes_nothing(
+    store, migrations, servers, requests
+):
+    """The world is an hour long, so each of its migrations is still open."""
     with (
-        lf.sandbox(updates=300, migrations=1) as base,
+        lf.sandbox(updates=300, migrations=migrations) as base,
         base.sandbox.replica() as second,
         base.sandbox.replica() as third,
     ):
         net = lf.connect(scan_url=[base.sandbox.scan_url, second.scan_url, third.scan_url][:servers])
         store.sync(net)
-        assert store.sync(net).requests == servers
-        assert_whole(store, net)
-
-
-def test_what_is_new_is_added(store):
-    with lf.sandbox(updates=300) as net:
-        store.sync(net)
-        net.sandbox.advance(updates=120)
+        files, before = set(store._lake.folder.rglob("*")), net.stats.requests
         report = store.sync(net)
+        assert report.requests == net.stats.requests - before == requests
         assert_whole(store, net)
-    assert report.rows["updates"] == 120
+    assert (report.complete, sum(report.rows.values())) == (True, 0)
+    assert set(store._lake.folder.rglob("*")) == files
+    assert len(store.syncs()) == 1
 
 
-def test_ranges_synced_in_any_order_make_one_history(store, net, history):
-    times = history.updates[history.updates.migration_id == 1].record_time
-    cuts = [(1, times.iloc[position]) for position in (0, 60, 150, len(times) - 1)]
-    for start, end in [(cuts[1], cuts[2]), (cuts[0], cuts[1]), (cuts[2], cuts[3])]:
-        assert store.sync(net, start=start, end=end).rows["updates"] > 0
-    found = store.load("updates", start=cuts[0], end=cuts[3])
-    wanted = lf.load_updates(net, start=cuts[0], end=cuts[3])
-    assert sorted(found.update_id) == sorted(wanted.update_id)
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize("first", [0, 2], ids=["apart", "from the middle"])
+def test_parts_synced_in_any_order_make_one_history(store, net, history, first):
+    times = {one: rows.reset_index(drop=True) for one, rows in history.updates.groupby("migration_id").record_time}
+    parts = [(0, 20, 60), (2, 20, 60), (1, 60, 150), (1, 0, 60), (1, 150, 190)]
+    for migration_id, low, high in parts[first:] + parts[:first]:
+        own = times[migration_id]
+        part = {"start": (migration_id, own[low]), "end": (migration_id, own[high])}
+        inside = ((own >= own[low]) & (own < own[high])).sum()
+        assert store.sync(net, **part).rows["updates"] == len(store.load("updates", **part)) == inside > 0
     store.sync(net)
     assert_whole(store, net)
-    assert len(store.coverage()) == history.updates.migration_id.nunique()
-
-
-@pytest.mark.long(quick=2)
-@pytest.mark.parametrize("parts", [(0, 2, 1), (2, 0, 1), (0, 1, 2), (1, 0, 2)], ids=str)
-def test_parts_of_migrations_far_apart_are_synced(parts, store, net, history):
-    for migration_id in parts:
-        times = history.updates[history.updates.migration_id == migration_id].record_time
-        report = store.sync(net, start=(migration_id, times.iloc[20]), end=(migration_id, times.iloc[60]))
-        assert report.rows["updates"] == (times < times.iloc[60]).sum() - (times < times.iloc[20]).sum() > 0
-    store.sync(net)
-    assert_whole(store, net)
-
-
-def test_a_gap_between_parts_is_filled_though_nothing_is_final_yet(store):
-    with lf.sandbox(seed=21, updates=40, migrations=2) as short:  # all of it lies within settle
-        times = lf.load_updates(short).record_time
-        store.sync(short, start=times[3])
-        store.sync(short, end=times[7], source="objects")
-        store.sync(short)
-        assert store.load("updates", start="begin").attrs["complete"]
+    assert len(store.coverage()) == len(times)
 
 
 def test_rows_are_final_up_to_the_newest_one_less_settle(store, net, history):
@@ -107,37 +77,7 @@ def test_rows_are_final_up_to_the_newest_one_less_settle(store, net, history):
     assert store.coverage().iloc[-1].settled == newest - pd.Timedelta("1us")
 
 
-def test_updates_that_appear_late_are_not_lost(store):
-    with lf.sandbox(updates=600, rounds_per_day=1_440) as base:
-        with replica(base.sandbox, late=0.5) as slow:
-            net = lf.connect(scan_url=slow.scan_url)
-            now = lf.load_updates(base, start=BEGIN).record_time.max()
-            store.sync(net, now=now)
-            base.sandbox.advance(updates=200)
-            now = lf.load_updates(base, start=BEGIN).record_time.max()
-            store.sync(net, now=now)
-            for _ in range(8):
-                store.sync(net, now=now + pd.Timedelta("2min"))
-        store.sync(base, settle="0s")
-        assert_whole(store, base)
-
-
-def test_an_update_added_to_the_last_instant_is_found(store):
-    """A server that lagged inside a tie shows the rest of it later."""
-    with lf.sandbox(updates=800) as net:
-        updates = lf.load_updates(net, start=BEGIN)
-        ties = updates[updates.duplicated(["migration_id", "record_time"])]
-        place = ties.index[-1]
-        behind = len(updates) - place
-        with replica(net.sandbox, lag=behind) as lagging:
-            part = lf.connect(scan_url=lagging.scan_url)
-            store.sync(part)
-            assert len(store.load("updates")) == place
-        store.sync(net)
-        assert_whole(store, net)
-
-
-def test_a_lagging_server_after_a_failover_loses_nothing(store):
+def test_a_server_that_lags_after_a_failover_loses_nothing_and_is_named(store):
     with lf.sandbox(updates=500) as net:
         store.sync(net)
         with replica(net.sandbox, lag=100) as lagging:
@@ -147,23 +87,6 @@ def test_a_lagging_server_after_a_failover_loses_nothing(store):
         net.sandbox.advance(updates=10)
         store.sync(net)
         assert_whole(store, net)
-
-
-def test_a_foreign_server_is_refused_alone_and_in_a_list(store, net):
-    store.sync(net)
-    with lf.sandbox(seed=99, updates=50) as other:
-        with pytest.raises(lf.errors.StoreError, match="not the network"):
-            store.sync(other)
-        mixed = lf.connect(scan_url=[net.sandbox.scan_url, other.sandbox.scan_url])
-        with pytest.raises(lf.errors.StoreError, match="not the network"):
-            store.sync(mixed)
-    assert_whole(store, net)
-
-
-def test_a_page_of_one_item_is_never_taken_for_the_end(store):
-    """Whether more updates share its record time cannot be known."""
-    with simulated(updates=60, silent_cap=1) as net, pytest.raises(lf.errors.PagingError, match="caps them by items"):
-        store.sync(net, workers=1)
 
 
 @pytest.mark.parametrize("now", ["2020-01-01", "2090-01-01"])
@@ -183,62 +106,41 @@ def test_no_server_is_left_out_for_its_small_pages(store, caplog):
     assert "left out" not in caplog.text
 
 
-def test_an_empty_ledger_makes_no_store(store):
-    with lf.sandbox(updates=100) as net, replica(net.sandbox, lag=10_000) as nothing:
-        report = store.sync(lf.connect(scan_url=nothing.scan_url))
-    assert report.complete
+def test_a_lake_of_an_empty_ledger_is_sound_and_has_nothing_to_show(store, tmp_path):
+    with lf.sandbox(updates=0) as net:
+        assert store.sync(net, progress=False).complete
+    assert store.check()
+    assert store.tables().empty
     assert store.coverage().empty
-    with pytest.raises(lf.errors.StoreError, match="has no updates"):
-        store.load("updates")
+    for ask, said in (
+        (lambda: store.load("updates"), "has no updates"),
+        (lambda: store.sql("select count(*) as rows from updates"), "has no updates"),
+        (lambda: store.export(tmp_path / "out"), "there is no table to export; sync it first"),
+    ):
+        with pytest.raises(lf.errors.StoreError, match=said):
+            ask()
 
 
-def test_a_migration_that_appears_between_two_known_ones_is_read(store):
-    with lf.sandbox(updates=300, migrations=3) as net:
-        world = net.sandbox.world
-        every = list(world.updates)
-        later = [one for one in every if one.migration_id == 2]
-        world.updates[:] = [*(one for one in every if one.migration_id == 0), *later[:5]]
-        store.sync(net)
-        assert set(store.load("updates").migration_id) == {0, 2}
-        world.updates[:] = every
-        store.sync(net)
-        assert_whole(store, net)
+READS = {
+    "load": lambda net, _: lf.load_history(net, start=BEGIN, page_size=25),
+    "sync": lambda net, store: store.sync(net, page_size=25),
+}
 
 
 @pytest.mark.parametrize(
-    "target", [7, 30, 60, -1], ids=["on one page", "on the next page", "on a later page", "in another migration"]
+    ("read", "target"),
+    [("load", 7), ("load", 30), ("load", 60), ("load", -1), ("sync", 7), ("sync", 30)],
+    ids=["one page", "the next page", "a later page", "another migration", "a page of a sync", "two pages of a sync"],
 )
-def test_an_update_id_at_two_places_is_refused(target):
+def test_an_update_id_at_two_places_is_refused(store, read, target):
     with lf.sandbox(updates=200, migrations=2) as net:
         updates = net.sandbox.world.updates
         first, other = updates[3], updates[target]
         rendered = other.rendered.replace(other.update_id.encode(), first.update_id.encode())
         updates[target] = other._replace(update_id=first.update_id, rendered=rendered)
         with pytest.raises(lf.errors.PagingError, match="at another cursor") as caught:
-            lf.load_history(net, start=BEGIN, page_size=25)
+            READS[read](net, store)
         assert str(caught.value).count(first.update_id) == 1
-
-
-@pytest.mark.parametrize("target", [7, 30], ids=["on one page", "on the next page"])
-def test_a_sync_that_is_shown_an_update_id_at_two_places_by_one_page_or_two_does_not_drop_one(store, target):
-    with lf.sandbox(updates=200, migrations=2) as net:
-        updates = net.sandbox.world.updates
-        first, other = updates[3], updates[target]
-        rendered = other.rendered.replace(other.update_id.encode(), first.update_id.encode())
-        updates[target] = other._replace(update_id=first.update_id, rendered=rendered)
-        with pytest.raises(lf.errors.PagingError, match="at another cursor"):
-            store.sync(net, page_size=25)
-
-
-def test_a_migration_that_begins_later_is_found(store):
-    with lf.sandbox(updates=900, migrations=3) as net:
-        ids = lf.load_updates(net, start=BEGIN).migration_id
-        behind = int((ids == ids.max()).sum()) + 20
-        with replica(net.sandbox, lag=behind) as early:
-            store.sync(lf.connect(scan_url=early.scan_url))
-            assert store.load("updates").migration_id.max() == ids.max() - 1
-        store.sync(net)
-        assert_whole(store, net)
 
 
 @pytest.mark.parametrize(
@@ -257,6 +159,9 @@ def test_a_migration_that_begins_later_is_found(store):
         ({"on_error": "skip"}, "on_error='skip'"),
         ({"last": "1h", "start": "2024-01-01"}, "both say where to begin"),
         ({"start": "2024-02-01", "end": "2024-01-01"}, "is not after"),
+        ({"source": "object"}, "source="),
+        ({"source": None}, "source="),
+        ({"source": "objects", "tables": ["active_contracts"]}, "is for the update history.*active_contracts"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
@@ -282,7 +187,7 @@ def test_the_report_counts_what_was_done(store, net):
     assert store.syncs().rows.iloc[0] == report.rows
 
 
-def test_snapshots_are_appended_with_time_and_source(store, net):
+def test_snapshots_are_appended_with_time_and_source_and_holdings_for_the_parties_named(store, net):
     for _ in range(2):
         store.sync(net, tables=["licenses", "instruments"])
     found = store.load("instruments")
@@ -290,17 +195,10 @@ def test_snapshots_are_appended_with_time_and_source(store, net):
     assert len(found) == 2 * len(lf.load_instruments(net))
     assert set(found.source) == {net.sandbox.registry_url}
     assert np.array_equal(store.load("licenses").validator.unique(), lf.load_licenses(net).validator.unique())
-
-
-def test_holdings_are_appended_for_the_parties_named(store, net):
-    parties = sorted(lf.load_holdings_summary(net, _owners(net)).party_id)[:3]
+    coins = lf.load_active_contracts(net, templates=["splice-amulet:Splice.Amulet:Amulet"]).signatories
+    parties = sorted({party for one in coins for party in one})[:3]
     store.sync(net, tables=["holdings_summary"], parties=parties)
     assert store.load("holdings_summary").party_id.tolist() == parties
-
-
-def _owners(net):
-    events = lf.load_events(net, start=BEGIN, as_="arrow").to_pylist()
-    return sorted({party for event in events if event["signatories"] for party in event["signatories"]})[:20]
 
 
 def test_a_sync_that_is_stopped_says_what_is_stored_and_how_to_go_on(store, monkeypatch, caplog):
@@ -324,25 +222,22 @@ def test_a_sync_that_is_stopped_says_what_is_stored_and_how_to_go_on(store, monk
         assert store.sync(net, progress=False).rows["updates"] == 600 - stored < 600
 
 
-def test_a_sync_says_how_far_it_is_in_percent(store, monkeypatch):
-    """By the newest item that servers have shown so far, so the first figures are estimates."""
-    shares = []
-    shown = "ledgerframes.loaders.progress._Silent.advance"
-    monkeypatch.setattr(shown, lambda *given: shares.append(given[-1]))
-    with lf.sandbox(updates=600) as net:
-        store.sync(net, page_size=50, workers=1, commit_bytes=1, progress=False)
-    assert len(shares) > 5
-    assert all(0 < share <= 1 for share in shares)
-    assert shares[0] < 0.5 < 0.9 < shares[-1]
-
-
-def test_a_sync_without_a_scan_says_so_once(tmp_path, caplog):
-    with lf.sandbox(updates=50) as net:
-        store = lf.open_store(tmp_path / "lake")
-        store.sync(net, progress=False)
+def test_a_sync_without_a_scan_says_so_once(store, small, caplog):
+    store.sync(small, progress=False)
     with (
         lf.connect(ledger_url="http://127.0.0.1:1") as ledger,
         pytest.raises(lf.errors.ConfigurationError, match="no scan server"),
     ):
         store.sync(ledger, progress=False)
     assert caplog.records == []
+
+
+def test_a_plan_counts_the_migrations_before_a_lake_and_no_more_than_is_wanted(tmp_path):
+    with lf.sandbox(updates=120) as net:
+        times = lf.load_updates(net).groupby("migration_id").record_time
+        late, early = lf.open_store(tmp_path / "late"), lf.open_store(tmp_path / "early")
+        late.sync(net, start=(1, times.min()[1]), progress=False)
+        early.sync(net, end=(1, times.min()[1]), progress=False)
+
+        assert late.plan(net).rows == 40
+        assert early.plan(net, start=(2, times.min()[2])).rows == 40

@@ -1,40 +1,52 @@
-"""Stores that are filled from objects equal those that are filled from pages, whatever is wrong with the objects."""
+"""Stores that are filled from objects, also by the workers of a cluster, equal those from pages, whatever happens."""
 
-import re
+import os
+import pickle
+import signal
 import tempfile
-from collections import Counter
+import threading
+import time
+from pathlib import Path
 
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.objects.segments import Readers
-from ledgerframes.sandbox.world import timestamps
-from ledgerframes.sandbox.world.objects import segments
-from tests.objects.conftest import values_of
+from ledgerframes.objects.sources import read_name
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.store.coverage import Interval
+from ledgerframes.store.sync.dask_fetching import plain_settings
+from ledgerframes.store.sync.segment_work import RowFiles, SegmentTask, read_segment
+from tests.objects.test_opened_folders import download
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import simulated
+from tests.store.conftest import assert_covered_alike, assert_whole, by_value, downloads
 
-TABLES = ("updates", "events", "reassignments")
 #: Few enough that a segment of the quiet ledger has several pages.
 PAGE = 25
+ON_A_CLUSTER = [pytest.mark.long, pytest.mark.filterwarnings("default")]  # its own libraries warn
 
 
 @pytest.fixture(scope="module")
-def quiet():
-    """Two weeks with a segment of objects per day."""
-    with simulated(days=14) as net:
-        yield net
+def cluster():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as workers,
+        Client(workers) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=["threads", pytest.param("cluster", marks=ON_A_CLUSTER)])
+def way(request):
+    """How objects are read."""
+    return {"engine": request.getfixturevalue("cluster")} if request.param == "cluster" else {"workers": 4}
 
 
 @pytest.fixture
-def ledger(quiet):
-    yield quiet
-    quiet.sandbox.object_faults = ObjectFaults()
-
-
-@pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    """Temporary files of a test lie in a folder of its own."""
+    """Temporary files of a test lie in a folder of its own, and none is left."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -42,126 +54,89 @@ def own_folder(tmp_path, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
-def fetched(net):
-    return Counter({name: count for name, count in net.sandbox.requests.items() if "/bulk/download/" in name})
+def stray_files(store):
+    """The files below the tables that no commit has added."""
+    found = set()
+    for name, table in store._lake.at().stored.items():
+        listed = {Path(table.url, path) for path in table.files.listed}
+        found |= {path for path in (store._lake.folder / name).rglob("*.parquet") if "_delta_log" not in path.parts}
+        found -= listed
+    return {path for path in found if "_sync" not in path.as_posix()}
 
 
-def downloads(net):
-    return fetched(net).total()
+def assert_equal(store, net):
+    assert_whole(store, net, form=by_value)
+    assert store.check(full=True)
+    assert not stray_files(store)
 
 
-def assert_equal(store, net, *, sound=True):
-    """The store holds what the ledger has, each row once, and all of it is covered."""
-    loaded = lf.load_history(net, start=(-(2**63), "0001-01-01"), as_="arrow")
-    for name in TABLES:
-        stored = store.load(name, as_="arrow")
-        mine, theirs = (
-            sorted(values_of(table), key=lambda row: (row["update_id"], row.get("node_index", 0)))
-            for table in (stored, getattr(loaded, name))
-        )
-        assert mine == theirs, name
-    assert not sound or store.check(full=True)
-
-
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("workers", [1, 4])
-def test_a_store_from_objects_is_that_from_pages(store, ledger, workers):
+def test_a_store_from_objects_is_that_from_pages_and_covers_as_much(store, tmp_path, ledger, way):
     before = downloads(ledger)
-    report = store.sync(ledger, source="objects", page_size=PAGE, workers=workers, progress=False)
+    report = store.sync(ledger, source="objects", page_size=PAGE, progress=False, **way)
     assert (report.complete, report.rows["updates"]) == (True, len(ledger.sandbox.world.updates))
-    assert downloads(ledger) - before >= 10
+    assert (downloads(ledger) - before).total() >= 10
     assert_equal(store, ledger)
-
-
-def test_it_is_final_up_to_where_it_is_by_pages(store, tmp_path, ledger):
-    other = lf.open_store(tmp_path / "other")
-    store.sync(ledger, source="auto", page_size=PAGE, progress=False)
+    before = downloads(ledger)
+    again = store.sync(ledger, source="auto", page_size=PAGE, progress=False, **way)
+    assert (again.rows["updates"], downloads(ledger)) == (0, before)
+    other, asked = lf.open_store(tmp_path / "other"), ledger.sandbox.requests.copy()
     other.sync(ledger, page_size=PAGE, progress=False)
-    mine, theirs = store.coverage(), other.coverage()
-    assert mine.drop(columns="settled").equals(theirs.drop(columns="settled"))
-    # A page proves itself, so where pages end decides to the second, but the same updates are final.
-    times = store.load("updates").record_time
-    assert [(times <= at).sum() for at in mine.settled] == [(times <= at).sum() for at in theirs.settled]
+    assert not any("bulk" in name for name in ledger.sandbox.requests - asked)
+    assert_covered_alike(store, other)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{"hostile": True}, {"synchronizers": 5, "migrations": 4}], ids=str)
 def test_other_ledgers_too(store, options):
     with simulated(seed=5, updates=700, **options) as net:
-        store.sync(net, source="auto", page_size=40, settle="1s", progress=False)
-        store.sync(net, source="auto", page_size=40, settle="1s", progress=False)
-        assert_equal(store, net, sound=not options.get("hostile"))
+        for _ in range(2):
+            store.sync(net, source="auto", page_size=40, settle="1s", progress=False)
+        assert_whole(store, net, form=by_value)
+        assert "hostile" in options or store.check(full=True)
 
 
 @pytest.mark.long
-def test_a_quarter_of_a_year_is_the_same_by_objects_and_by_pages(store, tmp_path):
-    other = lf.open_store(tmp_path / "other")
-    with lf.sandbox(days=90) as net:
-        store.sync(net, source="objects", page_size=100, progress=False)
-        other.sync(net, progress=False)
-        assert downloads(net) > 60
-    for name in TABLES:
-        mine, theirs = (values_of(one.load(name, as_="arrow")) for one in (store, other))
-        assert mine == theirs, name
+def test_what_a_store_has_in_part_is_not_stored_twice(store, way):
+    """Workers read what no table has; this process reads the end that was not final again, row by row."""
+    with lf.sandbox(seed=3, days=6) as net:
+        updates = lf.load_updates(net)
+        end = updates.record_time.iloc[len(updates) // 2 + 7]
+        stored = store.sync(net, end=end, settle="20h", page_size=PAGE, progress=False).rows["updates"]
+        report = store.sync(net, source="objects", settle="1s", page_size=PAGE, progress=False, **way)
+        assert 0 < report.rows["updates"] == len(net.sandbox.world.updates) - stored
+        assert_equal(store, net)
+
+
+FAULTS = {
+    "gone": ObjectFaults(gone=True),
+    "501": ObjectFaults(served=False),
+    "wrong digest": ObjectFaults(wrong_digest=True),
+    "cut": ObjectFaults(cut=True),
+    "overlap": ObjectFaults(overlap=True),
+    "another encoding": ObjectFaults(encodings=("protobuf_json",)),
+}
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize(
-    "faults",
-    [
-        ObjectFaults(served=False),
-        ObjectFaults(wrong_digest=True),
-        ObjectFaults(cut=True),
-        ObjectFaults(gone=True),
-        ObjectFaults(overlap=True),
-        ObjectFaults(encodings=("protobuf_json",)),
-    ],
-    ids=["501", "wrong digest", "cut", "gone", "overlap", "another encoding"],
-)
-def test_pages_replace_objects_that_cannot_be_read(store, ledger, faults, caplog):
-    ledger.sandbox.object_faults = faults
-    if not faults.served:
+@pytest.mark.parametrize("fault", FAULTS)
+def test_pages_replace_objects_that_cannot_be_read(store, ledger, way, fault, caplog):
+    ledger.sandbox.object_faults = FAULTS[fault]
+    if fault == "501":
         with pytest.raises(lf.errors.InputError, match="has no objects; give source='auto'"):
             store.sync(ledger, source="objects", progress=False)
-    assert store.sync(ledger, source="auto", page_size=PAGE, progress=False).complete
+    assert store.sync(ledger, source="auto", page_size=PAGE, progress=False, **way).complete
     assert_equal(store, ledger)
-    assert not faults.gone or "Pages are read instead." in caplog.text
+    said = "could not read the objects" if "engine" in way else "Pages are read instead"
+    assert fault not in {"gone", "cut"} or said in caplog.text
 
 
-@pytest.mark.long
-def test_an_update_that_appears_after_its_segment_was_written_is_there(store):
-    """As the last updates of a segment may: the objects have not got them, and pages give the end of every segment."""
-    with lf.sandbox(days=10) as net:
-        world = net.sandbox.world
-        ends = [segment.end for segment in segments(world, world.updates)]
-        for migration_id, instant in ends:
-            place(world, migration_id, instant - 10_000_000)
-            place(world, migration_id, instant - 5_000_000)
-        page = net.scan.update_objects(after="2000-01-01", up_to="2100-01-01")  # the segments are written now
-        assert len(page.object_refs) > 5
-        for migration_id, instant in ends:
-            place(world, migration_id, instant - 30_000_000)
-        store.sync(net, source="objects", page_size=PAGE, progress=False)
-        assert_equal(store, net)
-        assert store.verify(net, sample=None)
-
-
-def place(world, migration_id, micros):
-    """Record a copy of a transaction anew, at another time."""
-    model = next(one for one in world.updates if one.migration_id == migration_id and b"events_by_id" in one.rendered)
-    update_id = f"{micros:x}".rjust(68, "f")
-    text = model.rendered.replace(model.update_id.encode(), update_id.encode())
-    stated = b'"record_time":"%s"' % timestamps.exact(micros).encode()
-    rendered = re.sub(rb'"record_time":"[^"]+"', stated, text)
-    world.record([model._replace(record_time=micros, update_id=update_id, external_hash=None, rendered=rendered)])
-
-
+@pytest.mark.usefixtures("own_folder")
 def test_a_later_sync_reads_what_is_new(store, ledger):
     store.sync(ledger, end="2025-03-08T10:00:00Z", source="objects", page_size=PAGE, progress=False)
-    before = fetched(ledger)
+    before = downloads(ledger)
     store.sync(ledger, source="objects", page_size=PAGE, progress=False)
     # Which of them, not how often: workers that need one at different times may each fetch it.
-    assert 4 <= len(fetched(ledger) - before) <= 16
+    assert 4 <= len(downloads(ledger) - before) <= 16
     assert_equal(store, ledger)
 
 
@@ -180,13 +155,103 @@ def test_two_lakes_of_one_name_do_not_share_their_downloads(tmp_path, ledger, ow
     assert not seen[0] & seen[1]
 
 
-@pytest.mark.parametrize("source", ["object", None])
-def test_an_unknown_source_is_refused_by_a_sync(store, ledger, source):
-    with pytest.raises(lf.errors.InputError, match="source="):
-        store.sync(ledger, source=source)
+@pytest.mark.long
+def test_workers_do_not_ask_a_server_that_the_sync_has_left_out(store, cluster):
+    """It may be of another network: it gave no answer while the sync looked, and answers by the time workers read."""
+    with lf.sandbox(seed=3, days=6) as own, lf.sandbox(seed=4, days=6) as other:
+        updates = lf.load_updates(own)
+        store.sync(own, end=updates.record_time.iloc[len(updates) // 3], progress=False)
+        with lf.connect(scan_url=[other.sandbox.scan_url, own.sandbox.scan_url], attempts=1) as both:
+            other.sandbox.faults = Faults(sequence=("503",) * 2)  # for the list of objects, and to look
+            store.sync(both, source="auto", engine=cluster, page_size=PAGE, progress=False)
+        assert_equal(store, own)
 
 
-def test_without_objects_no_list_is_asked_for(store, ledger):
-    before = ledger.sandbox.requests.copy()
-    store.sync(ledger, progress=False)
-    assert not any("bulk" in name for name in ledger.sandbox.requests - before)
+@pytest.mark.long
+def test_a_worker_that_dies_while_it_reads_objects_loses_and_doubles_nothing(store, cluster):
+    with lf.sandbox(days=14, latency=0.01) as net:
+
+        def kill():
+            deadline = time.monotonic() + 60
+            while not downloads(net) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            pids = cluster.run(os.getpid)
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        store.sync(net, source="objects", engine=cluster, page_size=PAGE, progress=False)
+        killer.join()
+        assert_equal(store, net)
+
+
+def task_of(store, net, **changes):
+    """The task of one segment, which is a day."""
+    settings = plain_settings(net.settings, workers=1)
+    ref = next(iter(net.scan.iter_update_objects(after="2025-03-06T12:00:00Z", up_to="2025-03-07")))
+    name = read_name(ref.url)
+    interval = Interval(0, name.after, name.up_to - 60_000_001)
+    task = {"interval": interval, "lake": store._lake.base, **changes}
+    return SegmentTask(settings, (name.after, name.up_to), settle=60_000_000, **task)
+
+
+def test_no_rows_travel_from_a_worker_that_sees_the_store(store, ledger, tmp_path, monkeypatch):
+    store.sync(ledger, end="2000-01-01", progress=False)
+    task = task_of(store, ledger)
+    result = read_segment(task)
+    (_, lo, hi), updates = task.interval, ledger.sandbox.world.updates
+    inside = [update for update in updates if update.migration_id == 0 and lo < update.record_time <= hi]
+    assert sum(file.rows for file in result.files["updates"]) == len(inside) > 10
+    assert result.first == inside[0].record_time
+    assert len(pickle.dumps(result)) < 10_000
+    before, stored = stray_files(store), RowFiles.store
+
+    def failing(self):
+        stored(self)
+        raise lf.errors.StoreError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RowFiles, "store", failing)
+        with pytest.raises(lf.errors.StoreError, match="the disk is full"):
+            read_segment(task)
+    assert stray_files(store) == before  # one that fails leaves no file
+    (tmp_path / "lake").rename(tmp_path / "elsewhere")
+    with pytest.raises(lf.errors.StoreError, match=r"does not exist on a worker.*same path"):
+        read_segment(task)
+
+
+class Client:
+    """What looks like a client of a cluster."""
+
+    submit = cancel = None
+
+    def scheduler_info(self, **_):
+        return {"workers": {}}
+
+
+def test_the_request_budget_is_shared_out_and_a_token_never_goes_along():
+    url = "https://scan.example.com/api/scan"
+    share = plain_settings(lf.connect(scan_url=url, rate=8.0, token="sesame-53ab10").settings, workers=4)
+    assert (share["rate"] * 4, share["burst"] * 4, share["parallel"] * 4) == (8.0, 8, 4)
+    assert b"sesame" not in pickle.dumps(share)
+    with pytest.raises(lf.errors.ConfigurationError, match="not sent to the workers") as refused:
+        plain_settings(lf.connect(scan_url=url, scan_token="sesame-53ab10").settings, workers=2)
+    assert "sesame" not in str(refused.value)
+
+
+def test_pages_opened_folders_and_stores_with_credentials_are_not_read_on_a_cluster(tmp_path, store, net):
+    secret = lf.open_store(tmp_path / "other", storage_options={"aws_secret_access_key": "sesame-7"})
+    download(net, tmp_path / "objects", up_to="2025-03-03T09:30:00Z")
+    asked = net.stats.requests
+    with lf.open_objects(tmp_path / "objects") as folder:
+        for call, said in (
+            (lambda: store.sync(net, engine=Client()), r"limits how many pages one client gets.*source='objects'"),
+            (lambda: store.sync(net, engine="cluster"), "engine=str"),
+            (lambda: store.sync(folder, engine=Client()), "does not go together with open_objects"),
+            (lambda: secret.sync(net, source="objects", engine=Client()), "storage_options are not sent to them"),
+        ):
+            with pytest.raises(lf.errors.InputError, match=said) as refused:
+                call()
+            assert "sesame-7" not in str(refused.value)
+    assert net.stats.requests == asked
+    assert store.tables().empty

@@ -1,16 +1,13 @@
-"""Two servers, or a store and a server, held against each other; a store proved by its own files."""
+"""Two servers, or a store and a server, held against each other."""
 
 import json
 
-import pandas as pd
-import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
 from ledgerframes.loaders.normalized import first_difference
 from tests.rigs.servers import replica, simulated
-from tests.store.conftest import BEGIN, adopt
+from tests.store.conftest import BEGIN
 
 
 @pytest.fixture
@@ -24,22 +21,16 @@ def of(sandbox):
 
 
 @pytest.mark.parametrize("world", [{"updates": 600}, {"updates": 300, "hostile": True}], ids=["normal", "hostile"])
-def test_two_servers_of_one_ledger_agree(world):
+def test_two_servers_of_one_ledger_agree_as_far_as_one_that_lags_goes(world):
     with simulated(**world) as net, replica(net.sandbox, page_maximum=70) as other:
         found = lf.cross_check(net, of(other), start=BEGIN)
-        assert found.agree
-        assert found.compared == world["updates"]
-        assert found.beyond == ""
-        assert bool(found)
-
-
-def test_a_server_that_lags_is_compared_as_far_as_it_goes():
-    with lf.sandbox(updates=600) as net, replica(net.sandbox, lag=100) as other:
-        for pair in ((net, of(other)), (of(other), net)):
-            found = lf.cross_check(*pair)
-            assert found.agree
-            assert 490 <= found.compared <= 500
-            assert "more than the other" in found.beyond
+        assert (found.agree, bool(found), found.compared, found.beyond) == (True, True, world["updates"], "")
+        with replica(net.sandbox, lag=100) as lagging:
+            for pair in ((net, of(lagging)), (of(lagging), net)):
+                found = lf.cross_check(*pair)
+                assert found.agree
+                assert world["updates"] - 110 <= found.compared <= world["updates"] - 100
+                assert "more than the other" in found.beyond
 
 
 CHANGES = {
@@ -115,15 +106,6 @@ def test_an_update_that_one_side_lacks_is_found(filled):
         assert [(one.update_id, one.what) for one in found.differences] == [(gone.update_id, "only in b")]
 
 
-def test_however_many_updates_are_read_at_once_all_are_compared(parted, small, monkeypatch):
-    filled, net = parted, small
-    monkeypatch.setattr("ledgerframes.store.checks.verify._TOGETHER", 7)
-    found = filled.verify(net, sample=None, start="2025-03-03T09:10:00Z", end="2025-03-03T09:40:00Z")
-    wanted = filled.load("updates", start="2025-03-03T09:10:00Z", end="2025-03-03T09:40:00Z")
-    assert found.agree
-    assert found.compared == len(wanted) > 30
-
-
 @pytest.mark.long
 def test_a_sample_is_drawn_again_by_its_seed(filled, net):
     first = filled.verify(net, sample=5, seed=3)
@@ -138,11 +120,15 @@ def test_a_sample_is_drawn_again_by_its_seed(filled, net):
         filled.verify(net, sample=0)
 
 
-def test_an_update_in_several_samples_is_counted_once(store, net):
-    store.sync(net, end=(0, "2025-03-03T09:20:00Z"))
-    stored = len(store.load("updates", columns=["update_id"]))
+def test_however_many_updates_are_read_at_once_or_drawn_each_is_compared_once(parted, small, monkeypatch):
+    stored = len(parted.load("updates", columns=["update_id"]))
     for sample in (1, 5, 20, 100):
-        assert 0 < store.verify(net, sample=sample).compared <= stored
+        assert 0 < parted.verify(small, sample=sample).compared <= stored
+    monkeypatch.setattr("ledgerframes.store.checks.verify._TOGETHER", 7)
+    part = {"start": "2025-03-03T09:10:00Z", "end": "2025-03-03T09:40:00Z"}
+    found = parted.verify(small, sample=None, **part)
+    assert found.agree
+    assert found.compared == len(parted.load("updates", **part)) > 30
 
 
 def test_pointers_name_the_first_difference():
@@ -150,70 +136,3 @@ def test_pointers_name_the_first_difference():
     assert first_difference({"a": 1}, {"a": 1}) is None
     assert first_difference({"a": 1}, {}) == ("/a", 1, None)
     assert first_difference([1], [1, 2])[0] == "/"
-
-
-def test_a_sound_store_is_sound(copied, small):
-    copied.sync(small, tables=["licenses"])
-    found = copied.check()
-    assert found
-    assert found.findings == ()
-    assert found.rows["updates"] == 240
-    assert "is sound" in str(found)
-    assert json.loads(found.to_json())["sound"] is True
-
-
-def spoil(store, name, changed):
-    """Write a table's rows anew, changed, its coverage kept."""
-    table = store._lake.table(name).refresh()
-    rows = changed(table.handle.to_pyarrow_dataset().to_table())
-    write_deltalake(DeltaTable(table.url), rows, mode="overwrite")
-    adopt(store)
-
-
-def altered(rows, name, value):
-    column = rows[name].to_pylist()
-    column[5] = value(column[5])
-    return rows.set_column(rows.column_names.index(name), rows.schema.field(name), pa.array(column, rows[name].type))
-
-
-HARMS = {
-    "an update twice": ("updates", lambda rows: pa.concat_tables([rows, rows.slice(7, 1)]), "updates: the key"),
-    "an event twice": ("events", lambda rows: pa.concat_tables([rows, rows.slice(7, 1)]), "events: the key"),
-    "an event gone": ("events", lambda rows: rows.slice(1), "number of events"),
-    "an update gone": ("updates", lambda rows: rows.slice(1), "their update is missing"),
-    "a half gone": ("reassignments", lambda rows: rows.slice(1), "row is missing"),
-    "another month": ("updates", lambda rows: altered(rows, "record_month", lambda _: "2025-02"), "record_month"),
-    "a counter": (
-        "reassignments", lambda rows: altered(rows, "reassignment_counter", lambda one: one + 50), "counter differs",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "harm", "said"), HARMS.values(), ids=HARMS)
-def test_every_harm_is_found(copied, name, harm, said):
-    spoil(copied, name, harm)
-    found = copied.check()
-    assert not found
-    assert any(said in one.name for one in found.findings), str(found)
-    assert all(one.count and one.example and one.advice for one in found.findings)
-
-
-def test_what_a_stopped_sync_left_is_a_note(copied):
-    filled, rows = copied, copied._lake.table("events").refresh()
-    batch = pa.RecordBatch.from_pylist(
-        [rows.handle.to_pyarrow_dataset().head(1).to_pylist()[0] | {"record_time": pd.Timestamp("2099-01-01", tz="UTC"),
-         "migration_id": 2, "record_month": "2099-01"}], rows.table.schema.remove_metadata(),
-    )  # fmt: skip
-    rows.append([batch], {})
-    assert filled.check().findings == ()
-    adopt(filled)
-    found = filled.check()
-    assert found
-    assert found.findings[0].severity == "note"
-
-
-def test_a_store_of_an_empty_ledger_is_sound(store):
-    with lf.sandbox(updates=0) as empty:
-        store.sync(empty)
-    assert store.check()
-    assert store.tables().empty
