@@ -111,12 +111,18 @@ HARMS = {harm.__name__: harm for harm in (remove, damage, cut, torn, empty, chec
 
 #: Tables that are read again, that are computed and that only the past had, first; then all tables.
 FIRST = [("remove", "events"), ("empty", "rewards"), ("cut", "licenses"), ("flip", "events"), ("unlink", "licenses")]
-FIRST += [("checkpoint", "events"), ("torn", "events"), ("flip", "rewards"), ("unlink", "active_contracts")]
+FIRST += [
+    ("checkpoint", "events"),
+    ("torn", "events"),
+    ("flip", "rewards"),
+    ("unlink", "active_contracts"),
+    ("unlink", "syncs"),
+]
 CASES = [*FIRST, *((harm, name) for harm in ("remove", "empty", "flip", "unlink") for name in ALL)]
 CASES += [(harm, name) for harm in ("damage", "cut") for name in ("updates", "views", "coin_history", "syncs")]
 
 
-@pytest.mark.long(quick=9)
+@pytest.mark.long(quick=10)
 @pytest.mark.parametrize(("harm", "name"), dict.fromkeys(CASES))
 def test_what_is_lost_or_damaged_is_missed_and_mended(store, whole, net, harm, name):
     store = HARMS[harm](store, name) or store

@@ -20,6 +20,7 @@ from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot
 from ledgerframes.store.stored_tables import declared
 from ledgerframes.store.sync.snapshots import SNAPSHOTS
+from ledgerframes.store.sync.sync_log import SYNCS
 from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
@@ -184,7 +185,7 @@ def _lost(lake: Lake) -> list[CheckFinding]:
 def _damaged(root: Root, *, full: bool) -> list[CheckFinding]:
     """One finding per table and kind of damage."""
     by_kind: dict[str, list[Damage]] = {}
-    for name, table in root.stored.items():
+    for name, table in (root.stored | {SYNCS.name: root.shown(SYNCS.name)}).items():
         for damage in () if table.files is None else table.files.damages(full=full):
             what = "files that the log names are gone" if damage.is_gone else "files are damaged"
             by_kind.setdefault(f"{name}: {what}", []).append(damage)
