@@ -34,10 +34,10 @@ WORLDS = {
     "many of each": {"seed": 6, "updates": 1_500, "synchronizers": 12, "migrations": 7},
     "traffic": {"seed": 3, "updates": 1_600, "reward_version": "traffic"},
     "hourly rounds": {"seed": 3, "updates": 600, "rounds_per_day": 24},
-    "90 days": {"seed": 7, "updates": updates_of_days(90), "days": 90},
+    "9 days": {"seed": 3, "updates": updates_of_days(9), "days": 9},
     "one of each": {"seed": 5, "updates": 1_500, "synchronizers": 1, "migrations": 1},
 }
-LONG = ("90 days", "one of each")
+LONG = ("9 days", "one of each")
 PHASES = ("Open", "Summarizing", "Issuing", "Closed")
 PER = "issuancePer{}RewardCoupon".format
 FAUCET = "optIssuancePerValidatorFaucetCoupon"
