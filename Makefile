@@ -45,7 +45,7 @@ test: $(READY)  ## the tests, in a few minutes: of what takes long, the first pa
 # Of every room what a change breaks first; a folder or file that takes more than some seconds is not among them.
 QUICK := tests/tables tests/paging tests/interfaces tests/decoding/test_pages.py tests/loaders/test_captures.py \
   tests/transport/test_transport_retries.py tests/sandbox/test_scan_routes.py tests/store/test_reading.py \
-  tests/export/test_export_parquet.py tests/cli/test_load.py tests/test_docstrings.py
+  tests/export/test_export_values.py tests/cli/test_load.py tests/test_docstrings.py
 test-quick: $(READY)  ## a few tests of every room, within a minute on two processors
 	$(BIN)/python -m pytest $(SPREAD) $(QUICK)
 

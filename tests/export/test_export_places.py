@@ -3,13 +3,13 @@
 import json
 import os
 import re
-import signal
 import stat
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -32,101 +32,107 @@ def left(folder):
 
 
 @every_form
-def test_a_second_export_needs_overwrite(tmp_path, form):
-    lf.export({"t": ONE}, tmp_path, **form)
-    before = left(tmp_path)
-
-    with pytest.raises(lf.errors.InputError, match="overwrite=True"):
-        lf.export({"t": ONE}, tmp_path, **form)
-    report = lf.export({"t": pa.concat_tables([ONE, ONE])}, tmp_path, overwrite=True, **form)
-
-    assert report.rows == 2
-    assert left(tmp_path) == before
-
-
-@every_form
-def test_an_export_whose_source_fails_leaves_what_was_there(tmp_path, form):
+def test_a_second_export_needs_overwrite_and_one_that_fails_leaves_what_was_there(tmp_path, form):
     def failing():
         yield from ONE.to_batches()
         raise OSError("the source is gone")
 
     lf.export({"t": ONE}, tmp_path, **form)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    before, names = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}, left(tmp_path)
 
+    with pytest.raises(lf.errors.InputError, match="overwrite=True"):
+        lf.export({"t": ONE}, tmp_path, **form)
     with pytest.raises(OSError, match="the source is gone") as raised:
         lf.export({"t": ONE, "u": failing()} if "hive" in form else {"t": failing}, tmp_path, overwrite=True, **form)
 
     assert not isinstance(raised.value, lf.LedgerframesError)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+    assert lf.export({"t": pa.concat_tables([ONE, ONE])}, tmp_path, overwrite=True, **form).rows == 2
+    assert left(tmp_path) == names
 
 
 @every_form
 def test_a_link_is_never_written_through(tmp_path, form):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "kept").write_text("kept")
-    name = "t" if form.get("layout") else "ledgerframes.xlsx" if form["format"] == "xlsx" else f"t.{form['format']}"
-    out = tmp_path / "out"
+    out, kept = tmp_path / "out", tmp_path / "kept"
     out.mkdir()
-    (out / name).symlink_to(tmp_path / ("elsewhere" if form.get("layout") else "kept"))
+    kept.mkdir() if form.get("layout") else kept.write_text("kept")
+    name = "t" if form.get("layout") else "ledgerframes.xlsx" if form["format"] == "xlsx" else f"t.{form['format']}"
+    (out / name).symlink_to(kept)
 
     with pytest.raises(lf.errors.InputError, match="is a link"):
         lf.export({"t": ONE}, out, overwrite=True, **form)
 
-    assert (tmp_path / "kept").read_text() == "kept"
-    assert left(tmp_path / "elsewhere") == []
+    assert (left(kept) if form.get("layout") else kept.read_text()) in ([], "kept")
     assert left(out) == [name]
 
 
-def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path):
-    (tmp_path / "t").mkdir()
-    (tmp_path / "t" / "thesis.odt").write_text("years of work")
-
-    with pytest.raises(lf.errors.InputError, match="other things"):
-        lf.export({"t": ONE}, tmp_path, layout="hive", overwrite=True)
-    assert left(tmp_path / "t") == ["thesis.odt"]
+TAKEN = {
+    "a folder with other things in it": ("t", {"layout": "hive"}, "other things"),
+    "a device": ("t.parquet", {}, "is a device, not a file"),
+    "a file where a folder should be": ("file", {}, "name another place"),
+}
 
 
-def test_replaced_hive_folders_keep_no_partition_of_before(tmp_path):
-    rows = sample(CATALOGUE["updates"], 30)
-    lf.export({"updates": rows}, tmp_path, layout="hive")
+@pytest.mark.parametrize(("name", "options", "said"), TAKEN.values(), ids=TAKEN)
+def test_what_is_not_an_export_is_never_replaced(tmp_path, name, options, said):
+    place = tmp_path / name
+    if name == "t":
+        place.mkdir()
+        (place / "thesis.odt").write_text("years of work")
+    else:
+        os.mkfifo(place) if name == "t.parquet" else place.touch()
+    before = sorted(tmp_path.rglob("*"))
 
-    lf.export({"updates": rows.slice(0, 1)}, tmp_path, layout="hive", overwrite=True)
+    with pytest.raises(lf.errors.InputError, match=said):
+        lf.export({"t": ONE}, place if name == "file" else tmp_path, overwrite=True, **options)
+    assert sorted(tmp_path.rglob("*")) == before
 
-    assert pq.read_table(tmp_path / "updates").num_rows == 1
 
-
-def test_a_table_exported_in_two_layouts_is_not_read_from_either(tmp_path):
+def test_replaced_hive_folders_keep_no_partition_and_a_table_in_two_layouts_is_not_read_from_either(tmp_path):
     rows = sample(CATALOGUE["events"], 30)
-    lf.export({"events": rows}, tmp_path)
+    lf.export({"events": rows}, tmp_path, layout="hive")
     lf.export({"events": rows.slice(0, 1)}, tmp_path, layout="hive", overwrite=True)
+    assert pq.read_table(tmp_path / "events").num_rows == 1
 
+    lf.export({"events": rows}, tmp_path)
     with pytest.raises(lf.errors.InputError, match="has events twice"):
         lf.rewards(tmp_path)
 
 
+#: What a program does after its first argument, a folder, is known, and how large a file may get meanwhile.
+FULL = {
+    "csv": ("lf.export({'t': [batch] * 20}, out, format='csv')", 100_000),
+    "hive": ("lf.export({'first': batch.slice(0, 3), 't': [batch] * 20}, out, layout='hive')", 100_000),
+    "star": ("store.export(out + '/out', model='star')", 500),
+}
 FILL = """
     import resource, sys
     import pyarrow as pa
     import ledgerframes as lf
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    out, store = sys.argv[1], lf.open_store(sys.argv[2])
+    store.tables()
     batch = pa.record_batch({"a": [f"{n * 7919 % 1000003:x}" * 9 for n in range(20_000)], "n": range(20_000)})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (BYTES, BYTES))
     try:
-        lf.export({"first": batch.slice(0, 3), "t": [batch] * 20}, sys.argv[1], **eval(sys.argv[2]))
+        EXPORT
     except lf.errors.InputError as error:
         print(error)
 """
 
 
 @pytest.mark.long(quick=1)
-@pytest.mark.parametrize("form", [FORMS["csv"], FORMS["hive"]], ids=str)
-def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, form):
-    said = run(FILL, tmp_path, repr(form))
+@pytest.mark.parametrize("form", FULL)
+def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, tmp_path_factory, form):
+    lake = tmp_path_factory.mktemp("lake") / "lake"
+    with lf.sandbox(updates=60) as net:
+        lf.open_store(lake).sync(net, progress=False)
+    export, limit = FULL[form]
 
-    assert "cannot write" in said.stdout, said.stderr
-    assert "make room" in said.stdout
-    assert str(tmp_path) in said.stdout
+    said = run(FILL.replace("EXPORT", export).replace("BYTES", str(limit)), tmp_path, lake)
+
+    assert re.fullmatch(f"cannot write '{tmp_path}.*File too large.*make room\n", said.stdout), said.stderr
     assert said.stderr == ""
-    assert left(tmp_path) == []
+    assert [path for path in tmp_path.rglob("*") if path.name != "out"] == []
 
 
 def run(code, *arguments):
@@ -134,119 +140,76 @@ def run(code, *arguments):
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=300)
 
 
-KILLED = """
-    import os, signal, sys
-    import pyarrow as pa
-    import ledgerframes as lf
-    def rows():
-        yield pa.record_batch({"a": ["x"] * 1000})
-        os.kill(os.getpid(), signal.SIGKILL)
-    lf.export({"first": pa.table({"a": ["x"]}), "t": rows}, sys.argv[1], **eval(sys.argv[2]))
-"""
-
-
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("form", [FORMS["parquet"], FORMS["hive"]], ids=str)
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL and no flock on Windows")
-def test_a_killed_export_leaves_no_file_and_the_next_sweeps_up(tmp_path, form):
-    assert run(KILLED, tmp_path, repr(form)).returncode == -signal.SIGKILL
-    assert [name for name in left(tmp_path) if not name.startswith(".")] == []
-
-    lf.export({"t": ONE}, tmp_path, **form)
-
-    assert [name for name in left(tmp_path) if name.startswith(".")] == []
-
-
-def test_an_export_that_runs_is_not_swept_by_another(tmp_path):
+def test_of_two_exports_at_once_neither_is_swept_and_a_name_taken_meanwhile_is_not_overwritten(tmp_path):
     def meanwhile():
         lf.export({"u": ONE}, tmp_path)
+        (tmp_path / "taken.parquet").write_text("somebody's")
         yield from ONE.to_batches()
 
     lf.export({"t": meanwhile}, tmp_path)
+    assert left(tmp_path) == ["t.parquet", "taken.parquet", "u.parquet"]
 
-    assert left(tmp_path) == ["t.parquet", "u.parquet"]
-
-
-def test_a_name_taken_while_the_export_runs_is_not_overwritten(tmp_path):
-    def meanwhile():
-        (tmp_path / "t.parquet").write_text("somebody's")
-        yield from ONE.to_batches()
-
+    (tmp_path / "taken.parquet").unlink()
+    (tmp_path / "u.parquet").unlink()
     with pytest.raises(lf.errors.InputError, match="already exists"):
-        lf.export({"t": meanwhile}, tmp_path)
-    assert (tmp_path / "t.parquet").read_text() == "somebody's"
-
-
-def test_a_place_that_is_a_file_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(lf.errors.InputError, match="name another place"):
-        lf.export({"t": ONE}, tmp_path / "file")
+        lf.export({"taken": meanwhile}, tmp_path)
+    assert (tmp_path / "taken.parquet").read_text() == "somebody's"
 
 
 def test_files_have_the_rights_that_the_user_s_mask_gives(tmp_path):
     lf.export({"t": ONE}, tmp_path)
     (tmp_path / "made").touch()
 
-    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("made", "t.parquet")}
-    assert len(modes) == 1
+    assert len({stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("made", "t.parquet")}) == 1
 
 
-WRONG = {
-    "format": ({"format": "xls"}, "format='xls' is not valid: give 'parquet', 'csv' or 'xlsx'"),
-    "profile": ({"profile": "BI"}, "profile='BI' is not valid: give 'bi' or 'exact'"),
-    "layout": ({"layout": "delta"}, "layout='delta' is not valid: give 'file' or 'hive'"),
-    "times": ({"times": "ns"}, "times='ns' is not valid: give 'us' or 'ms'"),
-    "hive without Parquet": ({"layout": "hive", "format": "csv"}, "is for Parquet"),
-    "provenance": ({"provenance": {"a": object()}}, "provenance is not JSON"),
-}
+#: What is exported, to where, with which options, and what is said.
+REFUSED = {
+    "format": ({"t": ONE}, "out", {"format": "xls"}, "format='xls' is not valid: give 'parquet', 'csv' or 'xlsx'"),
+    "profile": ({"t": ONE}, "out", {"profile": "BI"}, "profile='BI' is not valid: give 'bi' or 'exact'"),
+    "layout": ({"t": ONE}, "out", {"layout": "delta"}, "layout='delta' is not valid: give 'file' or 'hive'"),
+    "times": ({"t": ONE}, "out", {"times": "ns"}, "times='ns' is not valid: give 'us' or 'ms'"),
+    "hive without Parquet": ({"t": ONE}, "out", {"layout": "hive", "format": "csv"}, "is for Parquet"),
+    "provenance": ({"t": ONE}, "out", {"provenance": {"a": object()}}, "provenance is not JSON"),
+    "another ending": ({"t": ONE}, "x.txt", {}, r"give a file ending in \.parquet, \.csv, \.xlsx"),
+    "two endings": ({"t": ONE}, "x.csv", {"format": "parquet"}, "format='parquet' and the ending of .* differ"),
+    "standard output": ({"t": ONE}, "-", {"format": "csv"}, "'-' is not a file or folder here"),
+    "two into a file": ({"t": ONE, "u": ONE}, "two.csv", {}, "is one file, and there are 2 tables"),
+    "a path": ({"../t": ONE}, "out", {}, "cannot be a file's name"),
+    "an ending": ({"t.parquet": ONE}, "out", {}, "cannot be a file's name"),
+    "a device of Windows": ({"nul": ONE}, "out", {}, "cannot be a file's name"),
+    "a long name": ({"a" * 64: ONE}, "out", {}, "cannot be a file's name"),
+    "a long sheet": ({"a" * 26: ONE}, "out", {"format": "xlsx"}, "cannot be a sheet's name"),
+    "a sheet of Excel's": ({"History": ONE}, "out", {"format": "xlsx"}, "cannot be a sheet's name"),
+    "a sheet of ours": ({"about": ONE}, "out", {"format": "xlsx"}, "cannot be a sheet's name"),
+    "tables": ({"t": ONE, "T": ONE}, "out", {}, "'t' and 'T'"),
+    "several types": ({"t": pd.DataFrame({"mixed": ["a", 1]})}, "out", {}, "'t' cannot be exported: .*column mixed"),
+    "columns": ({"t": pa.table([["x"], ["y"]], names=["a", "A"])}, "out", {}, "'a' and 'A'"),
+    "unsafe column": ({"t": pa.table({"=a": ["x"]})}, "out", {}, "not safe"),
+    "bytes": ({"t": pa.table({"a": [b"x"]})}, "out", {}, "of type binary"),
+    "no table": ({}, "out", {}, "names no table"),
+    "a number": ({"t": 3}, "out", {}, "is int"),
+    "no batch": ({"t": []}, "out", {}, "returns no batch"),
+    "batches that differ": (
+        {"t": [ONE.to_batches()[0], pa.record_batch({"a": [1]})]}, "out", {}, "cast them all",
+    ),
+    "an exact text that is there": (
+        {"t": pa.table({"amount": pa.array([1], pa.decimal128(38, 10)), "amount_exact": ["a"]})}, "out",
+        {"profile": "bi"}, "'amount_exact'",
+    ),
+    "a month that names no partition": (
+        {"updates": pa.table({"migration_id": [1], "record_month": ["../../x"]})}, "out", {"layout": "hive"},
+        "record_month=",
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "said"), WRONG.values(), ids=WRONG.keys())
-def test_an_argument_that_cannot_be_is_refused_before_anything_is_written(tmp_path, arguments, said):
+@pytest.mark.parametrize(("sources", "target", "options", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_exported_is_refused_and_leaves_no_file(tmp_path, monkeypatch, sources, target, options, said):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(lf.errors.InputError, match=said):
-        lf.export({"t": ONE}, tmp_path / "out", **arguments)
-    assert left(tmp_path) == []
-
-
-@pytest.mark.parametrize("name", ["../t", "a/b", "t.parquet", "nul", "1a", "é", "a" * 64])
-def test_a_table_s_name_that_is_no_file_name_everywhere_is_refused(tmp_path, name):
-    with pytest.raises(lf.errors.InputError, match="cannot be a file's name"):
-        lf.export({name: ONE}, tmp_path)
-
-
-@pytest.mark.parametrize("name", ["a" * 26, "History", "about"])
-def test_a_table_s_name_that_is_no_sheet_s_name_is_refused(tmp_path, name):
-    with pytest.raises(lf.errors.InputError, match="cannot be a sheet's name"):
-        lf.export({name: ONE}, tmp_path, format="xlsx")
-
-
-SAME = {
-    "tables": ({"t": ONE, "T": ONE}, "'t' and 'T'"),
-    "columns": ({"t": pa.table([["x"], ["y"]], names=["a", "A"])}, "'a' and 'A'"),
-    "the same column twice": ({"t": pa.table([["x"], ["y"]], names=["a", "a"])}, "'a' and 'a'"),
-    "unsafe column": ({"t": pa.table({"=a": ["x"]})}, "not safe"),
-    "bytes in a record": ({"t": pa.table({"a": [{"b": b"x"}]})}, "of type struct"),
-    "bytes": ({"t": pa.table({"a": [b"x"]})}, "of type binary"),
-    "no table": ({}, "names no table"),
-    "a number": ({"t": 3}, "is int"),
-    "numbers": ({"t": [3]}, "returns int"),
-    "no batch": ({"t": []}, "returns no batch"),
-    "batches that differ": ({"t": [ONE.to_batches()[0], pa.record_batch({"a": [1]})]}, "cast them all"),
-}
-
-
-def test_a_column_that_has_the_name_of_an_exact_text_already_is_refused(tmp_path):
-    amounts = pa.table({"amount": pa.array([1], pa.decimal128(38, 10)), "amount_exact": ["a"]})
-
-    with pytest.raises(lf.errors.InputError, match="'amount_exact'"):
-        lf.export({"t": amounts}, tmp_path, profile="bi")
-
-
-@pytest.mark.parametrize(("sources", "said"), SAME.values(), ids=SAME.keys())
-def test_a_source_that_cannot_be_exported_is_refused_and_leaves_nothing(tmp_path, sources, said):
-    with pytest.raises(lf.errors.InputError, match=said):
-        lf.export(sources, tmp_path)
-    assert left(tmp_path) == []
+        lf.export(sources, target, **options)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_the_report_speaks_to_people_notebooks_and_programs(tmp_path):
@@ -293,52 +256,3 @@ def test_the_ending_of_a_target_is_its_format(tmp_path, target, files):
     assert report.format == ("parquet" if place.is_dir() else place.suffix[1:].lower())
     first = {".xlsx": b"PK", ".csv": b"a\r\n", ".parquet": b"PAR1"}[Path(files[0]).suffix.lower()]
     assert Path(report.files[0]).read_bytes().startswith(first)
-
-
-TARGETS = {
-    "x.txt": ({}, r"the ending is not valid: give a file ending in \.parquet, \.csv, \.xlsx"),
-    "x.json": ({}, "the ending is not valid"),
-    "x.csv": ({"format": "parquet"}, "format='parquet' and the ending of .* differ"),
-    "-": ({"format": "csv"}, "'-' is not a file or folder here"),
-    "two.csv": ({}, "is one file, and there are 2 tables; name a folder, or a workbook"),
-}
-
-
-@pytest.mark.parametrize(("target", "options", "said"), [(name, *rest) for name, rest in TARGETS.items()], ids=TARGETS)
-def test_a_target_of_another_ending_is_refused(tmp_path, monkeypatch, target, options, said):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(lf.errors.InputError, match=said):
-        lf.export({"t": ONE, "u": ONE} if target == "two.csv" else {"t": ONE}, target, **options)
-    assert left(tmp_path) == []
-
-
-def test_a_device_is_never_replaced(tmp_path):
-    os.mkfifo(tmp_path / "t.parquet")
-
-    with pytest.raises(lf.errors.InputError, match="is a device, not a file"):
-        lf.export({"t": ONE}, tmp_path, overwrite=True)
-    assert (tmp_path / "t.parquet").is_fifo()
-
-
-STAR = """
-    import resource, sys
-    import ledgerframes as lf
-    store = lf.open_store(sys.argv[1])
-    store.tables()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-    try:
-        store.export(sys.argv[2], model="star")
-    except lf.errors.InputError as error:
-        print(error)
-"""
-
-
-@pytest.mark.long
-def test_a_disk_that_is_full_of_a_star_is_named(tmp_path):
-    with lf.sandbox(updates=60) as net:
-        lf.open_store(tmp_path / "lake").sync(net, progress=False)
-
-    said = run(STAR, tmp_path / "lake", tmp_path / "out")
-
-    assert re.fullmatch(r"cannot write '.*out.*File too large.*make room\n", said.stdout), said.stderr
-    assert left(tmp_path / "out") == []

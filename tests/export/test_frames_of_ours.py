@@ -4,7 +4,6 @@ import cProfile
 import json
 import pstats
 
-import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -40,30 +39,12 @@ def test_a_path_is_a_name_with_underscores_and_its_meaning_says_which(history, t
     assert written.schema.field("amount_initialAmount").metadata[b"description"] == b"member amount.initialAmount"
 
 
-def test_the_catalogue_of_templates_is_exported_with_its_choices_as_json(history, tmp_path):
-    catalogue = lf.template_catalogue(history.events)
-
-    lf.export({"catalogue": catalogue}, tmp_path / "out.xlsx", format="xlsx")
-
-    rows = list(openpyxl.load_workbook(tmp_path / "out.xlsx")["catalogue"].values)
-    written = [json.loads(row[rows[0].index("choices")]) for row in rows[1:]]
-    assert written == catalogue["choices"].to_list()
-
-
-def test_computed_tables_are_exported_as_they_are_computed_alone_over_one_reading_of_the_history(history, tmp_path):
-    asked = ["rewards", "mint_burn", "supply_per_round", "sv_rewards"]
-
+def test_computed_tables_are_exported_over_one_reading_of_the_history(history, tmp_path):
     with cProfile.Profile() as profile:
-        lf.export(history, tmp_path, tables=asked)
+        lf.export(history, tmp_path, tables=["rewards", "mint_burn", "supply_per_round", "sv_rewards"])
 
-    calls = pstats.Stats(profile).stats
-    readings = [
-        count for (file, _, name), (count, *_) in calls.items() if (file[-9:], name) == ("engine.py", "__init__")
-    ]
-    assert readings == [1]
-    for name in asked:
-        alone = getattr(lf, name)(history, as_="arrow")
-        assert pq.read_table(tmp_path / f"{name}.parquet").to_pylist() == alone.to_pylist()
+    calls = pstats.Stats(profile).stats.items()
+    assert [count for (file, _, name), (count, *_) in calls if (file[-9:], name) == ("engine.py", "__init__")] == [1]
 
 
 def test_names_of_paths_stay_distinct_and_short():
@@ -139,18 +120,3 @@ def test_exported_events_are_said_to_lack_what_shows_where_they_begin(history, t
     with pytest.raises(lf.errors.PartialResultError, match="does not say where it begins"):
         lf.supply(tmp_path / "out")
     assert lf.supply(tmp_path / "out", opening="nothing").equals(lf.supply(history, decimals="float"))
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_frames_leave_by_the_ways_of_pandas_and_to_excel_by_export(history, tmp_path):
-    rewards = lf.rewards(history)
-    for table in (history.updates, history.events, lf.reassignment_flows(history), rewards):
-        for way in ("parquet", "feather", "csv", "json", "html"):
-            getattr(table, f"to_{way}")(tmp_path / way)
-    with pytest.raises(ValueError, match="timezones"):  # pandas' own refusal, which the how-to names
-        rewards.to_excel(tmp_path / "pandas.xlsx")
-
-    lf.export({"rewards": rewards}, tmp_path / "rewards.xlsx")
-
-    sheet = openpyxl.load_workbook(tmp_path / "rewards.xlsx")["rewards"]
-    assert sheet.max_row == len(rewards) + 1
