@@ -76,13 +76,15 @@ def summary(party, unlocked, locked, step):
 
 def updates(rows):
     """Updates, one a second, in turn a transaction, an assignment and an unassignment."""
-    return pd.DataFrame(
-        {
-            "record_time": START + pd.to_timedelta(np.arange(rows), unit="s"),
-            "kind": [("transaction", "assignment", "unassignment")[row % 3] for row in range(rows)],
-            "synchronizer_id": [synchronizer(row % 4) for row in range(rows)],
-        }
-    )
+    kinds = ("transaction", "assignment", "unassignment")
+    return over(rows, "1s", kind=lambda row: kinds[row % 3], synchronizer_id=lambda row: synchronizer(row % 4))
+
+
+def over(rows, step, when="record_time", **columns):
+    """A row per step of time, of columns that are made from its number."""
+    frame = pd.DataFrame({name: [make(row) for row in range(rows)] for name, make in columns.items()})
+    frame.insert(0, when, START + pd.to_timedelta(step) * np.arange(rows))
+    return frame
 
 
 def licenses(validators):
@@ -118,72 +120,49 @@ def party(number):
 def rounds(count, *, first=100):
     """Rounds that mint 400 more each and burn 90 less than half of it; the supply before them is 10,000."""
     minted = [Decimal(1000 + 400 * number) for number in range(count)]
-    burned = [one / 2 - 90 for one in minted]
-    net = [one - other for one, other in zip(minted, burned, strict=True)]
-    return pd.DataFrame(
-        {
-            "round": range(first, first + count),
-            "opened_at": [START + pd.Timedelta("10min") * number for number in range(count)],
-            "minted": minted, "burned": burned, "net_change": net, "unexplained": [Decimal(0)] * count,
-            "total": [10_000 + sum(net[: number + 1]) for number in range(count)],
-        }
+    net = np.array([one - (one / 2 - 90) for one in minted])
+    return over(
+        count, "10min", "opened_at", round=lambda row: first + row, minted=lambda row: minted[row],
+        burned=lambda row: minted[row] / 2 - 90, net_change=lambda row: net[row], unexplained=lambda _: Decimal(0),
+        total=lambda row: 10_000 + sum(net[: row + 1]),
     )  # fmt: skip
 
 
 def issuance(count, *, first=100):
     """Rounds that may issue 1,000, from the middle on 500: a fifth for the fund, half minted, a tenth each the rest."""
     allowed = [Decimal(1000 if number < count / 2 else 500) for number in range(count)]
-    return pd.DataFrame(
-        {
-            "round": range(first, first + count), "amulet_to_issue_per_year": [one * 10_000_000 for one in allowed],
-            "allowed": allowed, "allowed_development_fund": [one / 5 for one in allowed],
-            "minted": [one / 2 for one in allowed], "expired": [one / 10 for one in allowed],
-            "open": [one / 10 for one in allowed],
-        }
-    )  # fmt: skip
+    parts = {"amulet_to_issue_per_year": 10_000_000, "allowed": 1, "allowed_development_fund": Decimal("0.2"),
+             "minted": Decimal("0.5"), "expired": Decimal("0.1"), "open": Decimal("0.1")}  # fmt: skip
+    amounts = {name: [one * part for one in allowed] for name, part in parts.items()}
+    return pd.DataFrame({"round": range(first, first + count), **amounts})
 
 
 def supply_by_purpose(times):
     """What there is every two hours: 10,000 unlocked and 50 more each time, 1,000 locked for each but one purpose."""
-    purposes = ("transfer", "allocation", "payment", "governance", "vesting")
-    unlocked = [Decimal(10_000 + 50 * row) for row in range(times)]
-    return pd.DataFrame(
-        {
-            "time": [START + row * pd.Timedelta(hours=2) for row in range(times)], "unlocked": unlocked,
-            **{f"locked_{purpose}": [Decimal(1_000)] * times for purpose in purposes},
-            "locked_other": [Decimal(0)] * times, "circulating": [one + 3_000 for one in unlocked],
-            **{name: [Decimal(500)] * times for name in (
-                "unclaimed_rewards", "development_fund_unallocated", "development_fund_allocated")},
-        }
+    sizes = {**dict.fromkeys(("transfer", "allocation", "payment", "governance", "vesting"), 1_000), "other": 0}
+    pools = ("unclaimed_rewards", "development_fund_unallocated", "development_fund_allocated")
+    return over(times, "2h", "time", unlocked=lambda row: Decimal(10_000 + 50 * row)).assign(
+        **{f"locked_{purpose}": [Decimal(size)] * times for purpose, size in sizes.items()},
+        circulating=lambda rows: rows.unlocked + 3_000, **dict.fromkeys(pools, Decimal(500)),
     )  # fmt: skip
 
 
 def rewards(rows, *, parties=3):
     """What happened to rewards, every ten minutes, of four kinds in turn, worth 12 for the first party, 6, 4, 3 …"""
     kinds, events = ("sv", "app", "validator", "validator_faucet"), ("claimed", "claimed", "expired", "created")
-    return pd.DataFrame(
-        {
-            "record_time": START + pd.to_timedelta(10 * np.arange(rows), unit="min"),
-            "event": [events[row // 4 % 4] for row in range(rows)],
-            "kind": [kinds[row % 4] for row in range(rows)],
-            "party": [party(row % parties) for row in range(rows)],
-            "coupons": 1,
-            "amount": [round(Decimal(12) / (row % parties + 1), 10) for row in range(rows)],
-        }
-    )
+    return over(
+        rows, "10min", event=lambda row: events[row // 4 % 4], kind=lambda row: kinds[row % 4],
+        party=lambda row: party(row % parties), coupons=lambda _: 1,
+        amount=lambda row: round(Decimal(12) / (row % parties + 1), 10),
+    )  # fmt: skip
 
 
 def burns(rows):
     """What updates burned, one an hour: 10 for traffic, 4 for names, and 1 in fees, every third update nothing."""
-    return pd.DataFrame(
-        {
-            "record_time": START + pd.to_timedelta(np.arange(rows), unit="h"),
-            **{
-                f"burned_{cause}": [Decimal(size if row % 3 < 2 else 0) for row in range(rows)]
-                for cause, size in (("traffic", 10), ("names", 4), ("preapprovals", 0), ("fees", 1), ("expiry", 0))
-            },
-        }
-    )
+    sizes = {"traffic": 10, "names": 4, "preapprovals": 0, "fees": 1, "expiry": 0}
+    causes = {f"burned_{cause}": lambda row, size=size: Decimal(size if row % 3 < 2 else 0)
+              for cause, size in sizes.items()}  # fmt: skip
+    return over(rows, "1h", **causes)
 
 
 def balances(parties, *, days=1):
@@ -216,38 +195,21 @@ def transfers(parties, rows):
 
 def growth(validators):
     """One more validator a day."""
-    return pd.DataFrame(
-        {
-            "time": [START + pd.Timedelta(days=day) for day in range(validators)],
-            "new": 1,
-            "validators": range(1, validators + 1),
-        }
-    )
+    return over(validators, "1D", "time", new=lambda _: 1, validators=lambda row: row + 1)
 
 
 def votes(requests):
     """One every six hours, of every outcome; the last row was opened before the range."""
     outcomes = ("accepted", "rejected", "accepted", "expired", "accepted_but_failed", "accepted", "open")
-    opened = [START + row * pd.Timedelta(hours=6) if row < requests - 1 else pd.NaT for row in range(requests)]
-    return pd.DataFrame(
-        {
-            "opened_at": pd.Series(opened).astype("datetime64[us, UTC]"),
-            "outcome": [outcomes[row % len(outcomes)] for row in range(requests)],
-        }
-    )
+    frame = over(requests, "6h", "opened_at", outcome=lambda row: outcomes[row % len(outcomes)])
+    return frame.assign(opened_at=frame.opened_at.where(frame.index < requests - 1))
 
 
 def price_votes(rows):
     """One every two hours; the price rises slowly, and the votes lie around it."""
     middle = [Decimal("0.005") + Decimal(row) / 100_000 for row in range(rows)]
-    return pd.DataFrame(
-        {
-            "record_time": [START + row * pd.Timedelta(hours=2) for row in range(rows)],
-            "median_usd": middle,
-            "lowest_usd": [price * Decimal("0.95") for price in middle],
-            "highest_usd": [price * Decimal("1.1") for price in middle],
-        }
-    )
+    spread = {"median_usd": 1, "lowest_usd": Decimal("0.95"), "highest_usd": Decimal("1.1")}
+    return over(rows, "2h", **{name: lambda row, by=by: middle[row] * by for name, by in spread.items()})
 
 
 def apps(providers, days):

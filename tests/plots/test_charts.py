@@ -1,4 +1,4 @@
-"""Every chart in both libraries: usual, many, one row, empty, negative, null, extreme, long names, small, dark."""
+"""Every chart in both libraries: many rows, one, none, negative, null, extreme, long names, small, dark, events."""
 
 import builtins
 import inspect
@@ -19,7 +19,7 @@ from ledgerframes.apps.html_report.page import _vectors
 from ledgerframes.plot.contents import Bars, Flows, Matrix, Nothing, Panels, Stack, Steps
 from ledgerframes.plot.palette import in_dark, luminance
 from tests.plots import frames
-from tests.plots.seen import drawn, outside_of_the_figure, overlapping, words
+from tests.plots.seen import drawn, outside_of_the_figure, overlapping, subtitle, words
 
 go = pytest.importorskip("plotly.graph_objects")
 
@@ -220,10 +220,14 @@ def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
         getattr(lf.plot, name)(USUAL[name], **{option: "pear"})
 
 
-def test_frames_of_other_libraries_are_drawn_alike():
-    for name, form in (("holdings", pa.Table.from_pandas), ("in_flight", pl.from_pandas)):
-        chart = getattr(lf.plot, name).__wrapped__
-        one, other = chart(form(USUAL[name])), chart(USUAL[name])
+def test_frames_of_other_libraries_and_a_history_in_arrow_are_drawn_alike(ledger, history):
+    arrow = lf.load_history(ledger, as_="arrow")
+    for name, given, usual in (
+        ("holdings", pa.Table.from_pandas(USUAL["holdings"]), USUAL["holdings"]),
+        ("in_flight", pl.from_pandas(USUAL["in_flight"]), USUAL["in_flight"]),
+        *((name, arrow, history) for name in ("updates", "balances", "supply_by_purpose")),
+    ):
+        one, other = (getattr(lf.plot, name).__wrapped__(frame) for frame in (given, usual))
         assert one.subtitle == other.subtitle
         assert [list(a.values) for a in one.series] == [list(b.values) for b in other.series]
 
@@ -344,3 +348,108 @@ def test_a_chart_that_fails_leaves_no_figure(monkeypatch):
         lf.plot.updates(USUAL["updates"])
 
     assert plt.get_fignums() == []
+
+
+#: The charts over time with the column that says when.
+TIMED = {
+    "updates": "record_time", "license_growth": "time", "validators": "time", "rewards": "record_time",
+    "burn": "record_time", "instrument_supply": "loaded_at", "votes": "opened_at", "price_votes": "record_time",
+    "balances": "time", "reassignment_timeline": "unassigned_at", "app_shares": "time", "supply_by_purpose": "time",
+}  # fmt: skip
+OVER_TIME = {**USUAL, "validators": frames.growth(20)}
+
+
+def events_in(name):
+    """Six moments within the chart's range, of which two lie close together, and one long after it."""
+    times = OVER_TIME[name][TIMED[name]].dropna()
+    low, high = times.min(), times.max()
+    places = (0.1, 0.3, 0.31, 0.5, 0.7, 0.9, 99.0)
+    texts = ["one", "two", "three", "a vote with an exceedingly long name", "$x^2$ <b>", "six", "outside"]
+    return pd.DataFrame({"time": [low + (high - low) * place for place in places], "text": texts})
+
+
+@pytest.mark.long(quick=4)
+@pytest.mark.parametrize("name", TIMED)
+def test_events_are_lines_with_labels_that_neighbours_share_in_both_libraries(name):
+    chart, frame, events = getattr(lf.plot, name), OVER_TIME[name], events_in(name)
+    ax, figure = chart(frame, events=events), chart(frame, events=events, backend="plotly")
+
+    axes = [ax] if drawn(ax, "event line") else ax.child_axes
+    assert {len(drawn(one, "event line")) for one in axes} == {6}
+    labels = [text.get_text() for one in axes for text in drawn(one, "event")]
+    expected = ["one", "two +1", "a vote with an exceedingly …", r"\$x^2\$ <b>", "six"]
+    assert labels == expected or (name == "instrument_supply" and not labels)
+    notes = [note for note in figure.layout.annotations if note.name == "event"]
+    assert [note.text for note in notes] == [*expected[:3], "$x^2$ &lt;b&gt;", "six"]
+    assert notes[1].hovertext.endswith("UTC<br>two")
+    assert {note.xanchor for note in notes} == {"right"}
+    earliest = events.assign(time=frame[TIMED[name]].min()).head(1)
+    assert chart(frame, events=earliest, backend="plotly").layout.annotations[-1].xanchor == "left"  # of its ticks
+    assert "6 lines for 6 of 7 events" in subtitle(ax)
+    assert overlapping(words(ax)) == []
+    assert outside_of_the_figure(ax, words(ax)) == []
+
+
+def test_every_chart_over_time_takes_events_and_no_other_does():
+    takes = {
+        name for name in lf.plot.__all__ if (name != "style" and "events=" in (getattr(lf.plot, name).__doc__ or ""))
+        or "events:" in (getattr(lf.plot, name).__doc__ or "")
+    }  # fmt: skip
+    assert takes == set(TIMED)
+    with pytest.raises(lf.errors.InputError, match="holdings is not over time"):
+        lf.plot.holdings(USUAL["holdings"], events=events_in("updates"))
+    with pytest.raises(lf.errors.InputError, match="this chart is not over time"):
+        lf.plot.validators(USUAL["validators"], events=events_in("updates"))
+
+
+def with_events(events):
+    return lf.plot.updates(USUAL["updates"], events=events)
+
+
+def test_votes_stand_at_their_effect_with_what_became_of_them():
+    times = USUAL["updates"].record_time
+    early, middle, late = (times.quantile(part) for part in (0.2, 0.5, 0.8))
+    votes = pd.DataFrame(
+        {
+            "opened_at": [early] * 3, "completed_at": [middle, middle, pd.NaT], "effective_at": [late, pd.NaT, pd.NaT],
+            "action": ["SRARC_GrantFeaturedAppRight", "CRARC_SetConfig", "SRARC_OffboardSv"],
+            "outcome": ["accepted", "rejected", "open"],
+        }
+    )  # fmt: skip
+
+    labels = [text.get_text() for text in drawn(with_events(votes), "event")]
+
+    assert labels == ["OffboardSv, open", "SetConfig, rejected", "GrantFeaturedAppRight"]
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pa.table, pl.DataFrame], ids=["pandas", "Arrow", "polars"])
+def test_changes_of_configuration_are_called_by_their_member_and_its_new_value(form):
+    when = USUAL["updates"].record_time.median()
+    rows = {"record_time": [when], "member": ["transferConfig.createFee.fee"], "before": ["0.03"], "after": ["0.02"]}
+
+    assert [text.get_text() for text in drawn(with_events(form(rows)), "event")] == ["fee 0.02"]
+
+
+def test_small_axes_have_the_lines_alone_and_an_empty_frame_has_none():
+    _, ax = plt.subplots(figsize=(3, 2))
+    lf.plot.updates(USUAL["updates"], events=events_in("updates"), ax=ax)
+
+    assert len(drawn(ax, "event line")) == 6
+    assert drawn(ax, "event") == []
+    none = with_events(events_in("updates").iloc[:0])
+    assert drawn(none, "event line") == []
+    assert "0 lines for 0 of 0 events" in subtitle(none)
+    nothing = lf.plot.updates(USUAL["updates"].iloc[:0], events=events_in("updates"))
+    assert len(drawn(nothing, "nothing")) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(5, "needs a DataFrame, not int"), (pd.DataFrame({"text": ["a"]}), "needs a column time and a column text"),
+     (pd.DataFrame({"time": [pd.Timestamp("2026-01-01", tz="UTC")]}), "needs a column time and a column text")],
+    ids=["number", "no time", "no text"],
+)  # fmt: skip
+def test_what_is_no_frame_of_times_and_texts_is_refused(given, said):
+    with pytest.raises(lf.errors.InputError, match=said) as caught:
+        with_events(given)
+    assert "lf.votes(events)" in str(caught.value)
