@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ledgerframes.arguments import duration
 from ledgerframes.errors import InputError
 from ledgerframes.number_format import count_text, plural
 from ledgerframes.plot.contents import Axis, Floats, Micros, Scale, Series, Stack
@@ -103,7 +104,7 @@ def bins(times: Micros, *, every: str | None = None, most: int = 72, held: Held 
 
     Args:
         times: at least one.
-        every: the length, as pandas writes it (`"5min"`, `"1h"`); chosen from the times by default.
+        every: the length (`"5min"`, `"1h"`); chosen from the times by default.
         most: how many intervals to choose at most.
         held: from when to when the data reaches, exclusive, where its provenance says so.
 
@@ -224,16 +225,7 @@ def length_words(length: int) -> str:
 
 
 def _length(every: str, span: int) -> int:
-    if every != every:  # not a number, of whichever library
-        raise InputError(f'every={every!r} is not a duration; write for example "5min", "1h" or "1D"')
-    try:
-        step = int(pd.Timedelta(every) / pd.Timedelta("1us"))
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(
-            f'every={every!r} is not a duration: {error}; write for example "5min", "1h" or "1D"'
-        ) from error
-    if step < 1:
-        raise InputError(f"every={every!r} is not above 0; leave it out to let the chart choose")
+    step = duration(every, "every", bare=False)
     if span // step >= _MOST:
         raise InputError(f"every={every!r} cuts this range into {span // step:,} intervals; give at most {_MOST:,}")
     return step

@@ -1,4 +1,4 @@
-"""What a shell completes, as bash asks for it, and that it needs little for that."""
+"""What a shell completes, as bash, zsh and fish ask for it, and that it needs little for that."""
 
 import subprocess
 
@@ -10,54 +10,56 @@ from ledgerframes.store.derive.tables import DERIVABLE
 
 
 @pytest.fixture
-def completed(program, surroundings, tmp_path):
-    """The words that complete what was typed."""
+def completed(command):
+    """The words that complete a line, in one of the shells."""
 
-    def ask(*typed):
-        asked = {
-            "_LEDGERFRAMES_COMPLETE": "complete_bash",
-            "COMP_WORDS": " ".join(["ledgerframes", *typed]),
-            "COMP_CWORD": str(len(typed)),
-        }
-        code = "from ledgerframes.cli import main; main()"
-        done = subprocess.run(
-            [program[0], "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path,
-            env={**surroundings, **asked},
-        )  # fmt: skip
-        assert done.stderr == ""
-        return done.stdout.split()
+    def ask(typed, shell="bash"):
+        words = {
+            "bash": {"COMP_WORDS": f"ledgerframes {typed}", "COMP_CWORD": str(len(typed.split(" ")))},
+            "zsh": {"_TYPER_COMPLETE_ARGS": f"ledgerframes {typed}"},
+            "fish": {"_TYPER_COMPLETE_ARGS": f"ledgerframes {typed}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+        }[shell]
+        ended = command(**words, _LEDGERFRAMES_COMPLETE=f"complete_{shell}")
+        assert ended.err == ""
+        return ended.out.split()
 
     return ask
 
 
-@pytest.mark.long(quick=3)
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        (("plot", "rew"), ["rewards"]),
-        (("load", "holdings"), ["holdings_summary"]),
-        (("load", "events", "--columns", "event_id,cho"), ["event_id,choice"]),
-        (("derive", "lake", "rewards,min"), ["rewards,mint_burn"]),
-        (("rewards", "lake", "--by", "b"), ["beneficiary"]),
-        (("export", "lake", "out", "--for", ""), ["bi"]),
-        (("plot", "burn", "lake", "--theme", "d"), ["dark"]),
-        (("report", "lake", "--sections", "bu"), ["burn"]),  # codespell:ignore bu
-        (("sync", "lake", "--failover", "n"), ["network"]),
-        (("sync", "lake", "--tables", "licenses,inst"), ["licenses,instruments"]),
-        (("compute", "vote_"), ["vote_casts"]),
+        ("pro", ["profile"]),
+        ("plot rew", ["rewards"]),
+        ("load holdings", ["holdings_summary"]),
+        ("load events --columns event_id,cho", ["event_id,choice"]),
+        ("derive lake rewards,min", ["rewards,mint_burn"]),
+        ("rewards lake --by b", ["beneficiary"]),
+        ("export lake out --for ", ["bi"]),
+        ("plot burn lake --theme d", ["dark"]),
+        ("report lake --sections bu", ["burn"]),  # codespell:ignore bu
+        ("sync lake --failover n", ["network"]),
+        ("sync lake --tables licenses,inst", ["licenses,instruments"]),
+        ("compute vote_", ["vote_casts"]),
+        ("profile show o", ["old"]),
+        ("report ", ["home/", "other/", "there/"]),
+        ("report there/", ["there/lake"]),
     ],
-    ids=" ".join,
 )
-def test_a_shell_completes_tables_charts_columns_and_the_words_of_options(completed, typed, words):
-    assert completed(*typed) == words
-
-
-def test_lakes_come_before_folders_on_the_way_to_them(completed, tmp_path):
+def test_a_shell_completes_commands_tables_charts_columns_words_profiles_and_lakes(completed, tmp_path, typed, words):
     (tmp_path / "there" / "lake" / "updates" / "_delta_log").mkdir(parents=True)
     (tmp_path / "other").mkdir()
+    profiles = tmp_path / "home" / ".config" / "ledgerframes" / "config.toml"
+    profiles.parent.mkdir(parents=True)
+    profiles.write_text('[profiles.old]\nscan_url = "https://old.example.com/api/scan"\n')
 
-    assert completed("report", "") == ["other/", "there/"]
-    assert completed("report", "there/") == ["there/lake"]
+    assert completed(typed) == words
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_asks_in_its_own_way(completed, command, shell):
+    assert any("licenses" in word for word in completed("load lic", shell))
+    assert f"_LEDGERFRAMES_COMPLETE=complete_{shell}" in command(_LEDGERFRAMES_COMPLETE=f"source_{shell}").out
 
 
 def test_completion_imports_nothing_that_takes_its_time(program, surroundings, tmp_path):

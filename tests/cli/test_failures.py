@@ -12,34 +12,60 @@ import pytest
 
 import ledgerframes as lf
 
+#: What is typed, and what the one line on standard error says.
 WRONG = {
-    "no such table": ("load parties -o lake --scan-url URL", "'parties' is not a table that can be loaded"),
-    "no time": (
-        "load history -o lake --scan-url URL --start yesterday",
-        "--start 'yesterday' is not a time: write 20",
-    ),
-    "no duration": ("load history -o lake --scan-url URL --last week", "--last 'week' is not valid: give a duration"),
-    "end before start": ("plan --scan-url URL --start 2025-02-01 --end 2025-01-01", "is not after --start"),
-    "no scan": ("load history -o lake", "no scan server is known"),
-    "no URL": ("migrations --scan-url scan", "--scan-url 'scan' does not start with http"),
-    "limit 0": ("load history -o lake --scan-url URL --limit 0", "--limit 0 is not valid: give a whole number"),
-    "no such profile": ("plan --profile nowhere", "no table [profiles.nowhere]"),
-    "no such fault": ("sandbox --faults gremlins:0.5", "'gremlins"),
-    "no world to load": ("sandbox --load gone.db", "there is no file 'gone.db'"),
-    "a length beside a world to load": (
-        "sandbox --load gone.db --updates 2000",
-        "--updates does not apply together with --load",
-    ),
-    "days and a length": ("sandbox --days 90 --updates 2000", "--updates does not apply together with --days"),
-    "nowhere to keep a world": ("sandbox --save taken/world.db", "not a writable folder"),
-    "no such model": ("model nosuch", "there is no model 'nosuch'; ledgerframes model lists them"),
-    "a party of licenses": ("load licenses -o x.csv --party a::b --scan-url URL", "--party does not apply to licenses"),
-    "no table": ("sync lake --tables= --scan-url URL", "tables: item 0 is ''"),
-    "no party": ("load holdings_summary -o x.csv --scan-url URL", "holdings_summary needs --party"),
-    "columns of several": ("load history -o x --columns a --scan-url URL", "--columns does not apply to history"),
-    "a misspelt table": ("describe license", "did you mean 'licenses'"),
-    "a query in another encoding": ("sql LAKE \udce9", "give one SELECT statement as text, in Unicode"),
-    "unwritable folder": ("load history -o taken/lake --scan-url URL", "not a writable folder"),
+    "load parties -o lake --scan-url URL": "'parties' is not a table that can be loaded",
+    "load history -o lake --scan-url URL --start yesterday": "--start 'yesterday' is not a time: write 20",
+    "load history -o lake --scan-url URL --last week": "--last 'week' is not valid: give a duration",
+    "plan --scan-url URL --start 2025-02-01 --end 2025-01-01": "is not after --start",
+    "load history -o lake": "no scan server is known",
+    "migrations --scan-url scan": "--scan-url 'scan' does not start with http",
+    "load history -o lake --scan-url URL --limit 0": "--limit 0 is not valid: give a whole number",
+    "plan --profile nowhere": "no table [profiles.nowhere]",
+    "sandbox --faults gremlins:0.5": "'gremlins",
+    "sandbox --load gone.db": "there is no file 'gone.db'",
+    "sandbox --load gone.db --updates 2000": "--updates does not apply together with --load",
+    "sandbox --days 90 --updates 2000": "--updates does not apply together with --days",
+    "sandbox --save taken/world.db": "not a writable folder",
+    "model nosuch": "there is no model 'nosuch'; ledgerframes model lists them",
+    "load licenses -o x.csv --party a::b --scan-url URL": "--party does not apply to licenses",
+    "sync lake --tables= --scan-url URL": "tables: item 0 is ''",
+    "load holdings_summary -o x.csv --scan-url URL": "holdings_summary needs --party",
+    "load history -o x --columns a --scan-url URL": "--columns does not apply to history",
+    "load history -o x.csv --scan-url URL": "history is several tables",
+    "load history -o - --scan-url URL": "history is several tables",
+    "load updates -o x.txt --scan-url URL": "give a file ending in .parquet, .csv, .json, .xlsx",
+    f"load updates -o {'x' * 300}.csv --scan-url URL": "cannot write",
+    "load history -o taken/lake --scan-url URL": "not a writable folder",
+    "report LAKE -o taken/report.html": "'taken' is not a writable folder",
+    "describe license": "did you mean 'licenses'",
+    "sql LAKE \udce9": "give one SELECT statement as text, in Unicode",
+    "coverage nowhere": "is not a lake yet",
+    "syncs .": "'.' is not a lake yet",
+    "compact .": "'.' is not a lake yet",
+    "sync lake --tables update --scan-url URL": "did you mean",
+    "sync lake --every often --follow --scan-url URL": "--every 'often' is",
+    "sync lake --every 5s": "--every says how often --follow syncs",
+    "sync lake --tables holdings_summary --scan-url URL": "; give --party\n",
+    "derive LAKE reward": "did you mean 'rewards'",
+    "derive LAKE supply": "ledgerframes supply LAKE",
+    "sync LAKE --derive supply --scan-url URL": "ledgerframes supply LAKE",
+    "plot rewrds LAKE": "did you mean 'rewards'?",
+    "plot reassignment-flows LAKE -o x.gif": "ends in .png, .svg, .pdf",
+    "plot holdings LAKE --events votes": "--events does not apply to holdings",
+    "plot reassignment-flows LAKE --theme pink": "--theme 'pink'",
+    "plot rewards LAKE --every 1x": "--every '1x' is not valid: give a duration",
+    "votes LAKE --at 2025-03-03": "--at does not apply to votes",
+    "coverage LAKE --as-of never": "a sync's id or the number of a document\n",
+    "movements LAKE --party alice": "such as 'alice::1220…'; without --party the table has all",
+    "movements LAKE --party a::1 --party b::1": "movements is of one --party",
+    "compute vots LAKE": "'vots' is not a table that events give; did you mean 'votes'?",
+    "compute active-contracts LAKE": 'ledgerframes sql LAKE "from active_contracts"',
+    "compute rewards LAKE -o - --json": "leave out --json or --csv",
+    "export LAKE out --for powerbi": "--for='powerbi' is not valid: give 'bi'",
+    "export LAKE out --model star --tables updates": "leave --tables out, or leave --model out",
+    "flows LAKE --start 01/02/2026": "is not a time: write 2026-02-01 or 2026-01-02",
+    "rewards LAKE --json --csv": "two forms of one output",
 }
 
 
@@ -51,7 +77,7 @@ def closed_port():
         yield held.getsockname()[1]
 
 
-@pytest.mark.parametrize(("line", "reason"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("line", "reason"), WRONG.items(), ids=[line[:60] for line in WRONG])
 def test_wrong_input_is_told_in_one_line(command, scan, lake, tmp_path, line, reason):
     (tmp_path / "taken").write_text("a file where a folder should be")
 
@@ -59,15 +85,15 @@ def test_wrong_input_is_told_in_one_line(command, scan, lake, tmp_path, line, re
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: ")
-    assert reason in ended.err
+    assert reason in ended.err.replace(str(lake), "LAKE").replace(f"{tmp_path}/", "")
     assert ended.err.count("\n") == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+    assert {path.name for path in tmp_path.iterdir()} - {"home"} == {"taken"}  # matplotlib keeps a folder there
 
 
 @pytest.mark.parametrize(
     "line",
-    ["load history", "load history -o lake --limit many", "plan --limit 3", "fetch"],
-    ids=["option missing", "no number", "unknown option", "unknown command"],
+    ["load history", "report", "load history -o lake --limit many", "plan --limit 3", "fetch", "template_activities x"],
+    ids=["option missing", "argument missing", "no number", "unknown option", "unknown command", "unknown table"],
 )
 def test_wrong_usage_ends_with_2(command, line):
     ended = command(*line.split())

@@ -56,10 +56,10 @@ def test_sql_answers_on_standard_output_and_into_files(command, lake, tmp_path):
     query = "select count(*) as n, sum(1.10::decimal(38, 10)) as total from updates"
     assert "300" in command("sql", lake, query).out
     assert json.loads(command("sql", lake, query, "--json").out) == [{"n": 300, "total": "330.0000000000"}]
-    times = json.loads(command("sql", lake, "select min(record_time) as first from updates", "--json").out)
-    assert times == [
-        {"first": lf.open_store(lake).load("updates").record_time.min().isoformat().replace("+00:00", "Z")}
-    ]
+    first = lf.open_store(lake).load("updates").record_time.min().isoformat().replace("+00:00", "Z")
+    said = "select min(record_time) as first, 'nan'::double as a, 'inf'::double as b, 0.5::double as c from updates"
+    rows = json.loads(command("sql", lake, said, "--json").out, parse_constant=pytest.fail)
+    assert rows == [{"first": first, "a": None, "b": None, "c": 0.5}]
     command("sql", lake, query, "-o", tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().splitlines()[1].startswith("300,")
     named = "select count(*), max(record_time) is null, sum(1.5 * 2) from updates"
@@ -69,34 +69,6 @@ def test_sql_answers_on_standard_output_and_into_files(command, lake, tmp_path):
     assert command("sql", lake, named, "-o", tmp_path / "found.parquet").code == 0
     ended = command("sql", lake, "select 1 as a, 2 as a", "--json")
     assert (ended.code, ended.out, "two columns are called 'a'" in ended.err) == (2, "", True)
-
-
-def test_a_number_that_json_cannot_write_is_null(command, lake):
-    ended = command("sql", lake, "select 'nan'::double as a, 'inf'::double as b, 0.5::double as c", "--json")
-    assert json.loads(ended.out, parse_constant=pytest.fail) == [{"a": None, "b": None, "c": 0.5}]
-
-
-def test_a_report_without_a_place_is_refused_before_it_is_computed(command, lake, tmp_path):
-    (tmp_path / "taken").write_text("a file where a folder should be")
-    ended = command("report", lake, "-o", "taken/report.html")
-    assert (ended.code, ended.out) == (2, "")
-    assert "'taken' is not a writable folder" in ended.err.replace(f"{tmp_path}/", "")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["coverage", "nowhere"], "is not a lake yet"),
-        *((line, "'.' is not a lake yet") for line in (["coverage", "."], ["syncs", "."], ["compact", "."])),
-        (["sync", "lake", "--tables", "update", "--scan-url", "http://127.0.0.1:1"], "did you mean"),
-        (["sync", "lake", "--every", "often", "--follow", "--scan-url", "http://127.0.0.1:1"], "--every 'often' is"),
-    ],
-    ids=["no lake", "no coverage", "no syncs", "no files", "table", "every"],
-)
-def test_a_wrong_command_ends_with_two(command, arguments, message):
-    done = command(*arguments)
-    assert done.code == 2
-    assert message in done.err
 
 
 @pytest.mark.long(quick=1)
@@ -124,9 +96,6 @@ def test_a_lake_is_exported_as_a_star(command, lake, tmp_path):
     assert done.code == 0
     assert "dim_party" in done.out
     assert json.loads((tmp_path / "out" / "model.json").read_text())["model"] == "star"
-    refused = command("export", lake, tmp_path / "other", "--model", "star", "--tables", "updates")
-    assert refused.code == 2
-    assert "leave --tables out, or leave --model out" in refused.err
 
 
 @pytest.fixture
@@ -170,50 +139,27 @@ def test_derive_computes_the_named_tables_and_without_names_those_that_the_lake_
 
 
 def test_sync_derives_what_it_is_told_and_later_what_is_there(command, tmp_path):
+    place, kept = tmp_path / "lake", []
     with lf.sandbox(updates=120, migrations=1) as net:
-        url, place = net.sandbox.scan_url, tmp_path / "lake"
-        command("sync", place, "--scan-url", url, "--derive", "mint_burn,coin_history")
-        before = len(lf.open_store(place).load("mint_burn"))
-        net.sandbox.advance(updates=150)
-        command("sync", place, "--scan-url", url, "--derive", "")
-        kept = len(lf.open_store(place).load("mint_burn"))
-        command("sync", place, "--scan-url", url)
-        after = len(lf.open_store(place).load("mint_burn"))
+        for derive in (["--derive", "mint_burn,coin_history"], ["--derive", ""], []):
+            command("sync", place, "--scan-url", net.sandbox.scan_url, *derive)
+            kept.append(len(lf.open_store(place).load("mint_burn")))
+            net.sandbox.advance(updates=75)
 
-    assert before == kept < after
-    assert before > 0
+    assert 0 < kept[0] == kept[1] < kept[2]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["derive", "LAKE", "reward"], "did you mean 'rewards'"),
-        (["derive", "LAKE", "supply"], "ledgerframes supply LAKE"),
-        (["sync", "LAKE", "--derive", "supply", "--scan-url", "http://127.0.0.1:1"], "ledgerframes supply LAKE"),
-    ],
-    ids=["a misspelling", "a table that is not kept", "a sync's"],
-)
-def test_a_wrong_derive_is_told_in_one_line(command, lake, arguments, message):
-    done = command(*(lake if one == "LAKE" else one for one in arguments))
-
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
-    assert done.err.count("\n") == 1
-
-
-@pytest.mark.long
-def test_a_sound_lake_passes_every_check(command, own, scan):
+def test_a_sound_lake_passes_every_check_and_a_harmed_one_fails(command, own, scan):
     assert "is sound" in command("check", own).out
     assert json.loads(command("check", own, "--json").out)["sound"] is True
     assert "agree" in command("verify", own, "--scan-url", scan).out
     whole = json.loads(command("verify", own, "--sample", 0, "--scan-url", scan, "--json").out)
     assert (whole["compared"], whole["agree"]) == (300, True)
 
-
-def test_a_harmed_lake_fails(command, own):
     next((own / "events").rglob("*.parquet")).unlink()
     done = command("check", own)
     assert (done.code, "gone" in done.out) == (1, True)
+    assert "run ledgerframes repair LAKE, then sync" in done.out
 
 
 def test_two_scans_are_compared(command, scan):

@@ -24,17 +24,6 @@ def test_every_chart_of_a_lake_is_drawn_into_a_folder_that_is_made(command, lake
     assert (tmp_path / "new" / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("chart", ["burn", "coin_supply", "balances"])
-def test_a_chart_of_a_range_knows_what_the_lake_has_before_it(command, lake, tmp_path, chart):
-    middle = lf.open_store(lake).load("updates", columns=["record_time"])["record_time"].iloc[150].isoformat()
-
-    assert command("plot", chart, lake, "--start", middle, "-o", tmp_path / "out.svg").err == ""
-
-
-def test_names_of_tables_are_taken_as_those_of_charts_are_written(command, lake):
-    assert command("supply-per-round", lake, "--json").out == command("compute", "supply_per_round", lake, "--json").out
-
-
 def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_path):
     file, votes = tmp_path / "updates.svg", lf.votes(lf.open_store(lake))
 
@@ -44,82 +33,37 @@ def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_p
     assert f"for {len(votes)} of {len(votes)} event" in file.read_text()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("plot", "rewrds", "LAKE"), "did you mean 'rewards'?"),
-        (("plot", "reassignment-flows", "LAKE", "-o", "x.gif"), "ends in .png, .svg, .pdf"),
-        (("plot", "holdings", "LAKE", "--events", "votes"), "--events does not apply to holdings"),
-        (("plot", "reassignment-flows", "LAKE", "--theme", "pink"), "--theme 'pink'"),
-        (("report",), "Missing argument 'STORE'"),
-        (("votes", "LAKE", "--at", "2025-03-03"), "--at does not apply to votes"),
-        (("coverage", "LAKE", "--as-of", "never"), "a sync's id or the number of a document\n"),
-        (("sync", "LAKE", "--tables", "holdings_summary", "--scan-url", "http://127.0.0.1:9"), "; give --party\n"),
-        (("sync", "LAKE", "--every", "5s"), "--every says how often --follow syncs"),
-        (("movements", "LAKE", "--party", "alice"), "such as 'alice::1220…'; without --party the table has all"),
-        (("movements", "LAKE", "--party", "a::1", "--party", "b::1"), "movements is of one --party"),
-        (("compute", "vots", "LAKE"), "'vots' is not a table that events give; did you mean 'votes'?"),
-        (("compute", "active-contracts", "LAKE"), 'ledgerframes sql LAKE "from active_contracts"'),
-        (("export", "LAKE", "out", "--for", "powerbi"), "--for='powerbi' is not valid: give 'bi'"),
-        (("flows", "LAKE", "--start", "01/02/2026"), "is not a time: write 2026-02-01 or 2026-01-02"),
-        (("rewards", "LAKE", "--json", "--csv"), "two forms of one output"),
-        (("compute", "rewards", "LAKE", "-o", "-", "--json"), "leave out --json or --csv"),
-        (("plot", "rewards", "LAKE", "--every", "1x"), "--every '1x' is not a duration"),
-    ],
-    ids=" ".join,
-)
-def test_a_wrong_word_is_answered_with_the_right_one(command, lake, tmp_path, monkeypatch, words, said):
-    monkeypatch.chdir(tmp_path)
-
-    done = command(*(lake if word == "LAKE" else word for word in words))
-
-    assert done.code == 2
-    assert said in done.err
-    assert not list(tmp_path.glob("*.png"))
-
-
-def test_flows_are_counted_by_route(command, lake):
-    flows = lf.reassignment_flows(lf.open_store(lake).load("reassignments"))
-
-    listed = json.loads(command("flows", lake, "--json").out)
-
-    assert sum(row["count"] for row in listed) == len(flows)
-    assert [row["count"] for row in listed] == sorted((row["count"] for row in listed), reverse=True)
-
-
-def test_holdings_are_listed_largest_first_and_exact(command, lake):
+def test_flows_are_counted_by_route_and_holdings_listed_largest_first_and_exact(command, lake):
     store = lf.open_store(lake)
     held = lf.holdings_from_events(store.load("events"), store.load("reassignments"), decimals="exact")
 
+    counts = [row["count"] for row in json.loads(command("flows", lake, "--json").out)]
     done = command("holdings", lake, "--top", "1")
+    piped = command("holdings", lake, "--csv", "--top", "3").out.splitlines()
 
+    assert sum(counts) == len(lf.reassignment_flows(store.load("reassignments")))
+    assert counts == sorted(counts, reverse=True)
     assert f"{max(held.total_coin_holdings):f}".rstrip("0").rstrip(".") in done.out
     assert f"{len(held) - 1} more; --top shows them" in done.err
+    assert piped[0] == "party_id,total_unlocked_coin,total_locked_coin,total_coin_holdings"
+    assert len(piped) == 4
     later = command("holdings", lake, "--at", "2030-01-01")
     assert (later.code, "--at 2030-01-01T00:00:00.000000Z is later" in later.err) == (1, True)
 
 
-def test_rewards_are_summed_exactly(command, lake):
+def test_rewards_are_summed_exactly_by_when_they_end_whenever_they_began(command, lake):
     coupons = lf.rewards(lf.open_store(lake), decimals="exact")
-    worth = {kind: sum(rows.amount.dropna(), Decimal(0)) for kind, rows in coupons.groupby("kind")}
 
-    lines = command("rewards", lake).out.splitlines()[1:]
+    lines = [line.split() for line in command("rewards", lake).out.splitlines()[1:]]
 
-    assert {line.split()[0]: Decimal(line.split()[2]) for line in lines} == worth
-    paid = coupons[coupons.outcome == "claimed"]
-    claimed = {kind: sum(paid.amount[paid.kind == kind].dropna(), Decimal(0)) for kind in worth}
-    assert {line.split()[0]: Decimal(line.split()[3]) for line in lines} == claimed
-
-
-def test_rewards_count_when_they_end_whenever_they_began(command, lake):
-    coupons = lf.rewards(lf.open_store(lake), decimals="exact")
+    for place, rows in ((2, coupons), (3, coupons[coupons.outcome == "claimed"])):
+        worth = {kind: sum(rows.amount[rows.kind == kind].dropna(), Decimal(0)) for kind in set(coupons.kind)}
+        assert {line[0]: Decimal(line[place]) for line in lines} == worth
     ended = coupons[coupons.ended_at.notna()].sort_values("ended_at")
     start = ended.ended_at.iloc[len(ended) // 2]
     then = ended[ended.ended_at >= start]
     assert (then.created_at < start).any()
-
     listed = json.loads(command("rewards", lake, "--by", "outcome", "--start", start.isoformat(), "--json").out)
-
     found = {row["outcome"]: (row["coupons"], Decimal(row["amount"])) for row in listed if row["outcome"] != "open"}
     assert found == {
         outcome: (len(rows), sum(rows.amount.dropna(), Decimal(0))) for outcome, rows in then.groupby("outcome")
@@ -147,27 +91,19 @@ def test_every_table_of_events_comes_out_of_the_shell(command, lake, tmp_path, t
     assert written.equals(getattr(lf, table)(lf.open_store(lake), as_="arrow").replace_schema_metadata())
 
 
-def test_a_tables_name_computes_it_and_a_range_is_that_of_the_events(command, lake):
+def test_a_range_is_computed_with_the_contracts_that_the_lake_knows_from_before(command, lake, tmp_path):
     store = lf.open_store(lake)
-    start = store.load("updates").record_time.iloc[150]
+    start = ("--start", store.load("updates").record_time.iloc[150].isoformat())
 
-    whole = json.loads(command("template_activity", lake, "--json").out)
-    later = json.loads(command("template_activity", lake, "--start", start.isoformat(), "--json").out)
-
-    assert len(whole) == len(lf.template_activity(store))
-    assert 0 < sum(row["creates"] for row in later) < sum(row["creates"] for row in whole)
-    assert "No such command" in command("template_activities", lake).err
-
-
-def test_a_range_is_computed_with_the_contracts_that_the_lake_knows_from_before(command, lake):
-    store = lf.open_store(lake)
-    start = store.load("updates").record_time.iloc[150]
-
-    done = command("supply_per_round", lake, "--start", start.isoformat(), "--json")
+    done = command("supply_per_round", lake, *start, "--json")
 
     assert (done.code, done.err) == (0, "")
+    assert command("supply-per-round", lake, "--json").out == command("compute", "supply_per_round", lake, "--json").out
     whole = lf.supply_per_round(store, decimals="exact")
     assert Decimal(json.loads(done.out)[-1]["total"]) == whole.total.iloc[-1]
+    assert command("plot", "coin_supply", lake, *start, "-o", tmp_path / "out.svg").err == ""
+    later = json.loads(command("template_activity", lake, *start, "--json").out)
+    assert 0 < sum(row["creates"] for row in later) < lf.template_activity(store).creates.sum()
 
 
 def test_a_log_line_cannot_control_the_terminal(program):
@@ -193,13 +129,12 @@ def test_an_error_names_the_option_of_the_shell(command, lake):
         assert "=True" not in again.err
 
 
-def test_a_lost_file_is_named_as_it_is_with_the_command_that_helps(command, lake, tmp_path):
+def test_a_lost_file_is_named_as_it_is(command, lake, tmp_path):
     shutil.copytree(lake, tmp_path / "copy")
     gone = next((tmp_path / "copy" / "events").rglob("*.parquet"))
     gone.unlink()
 
     assert gone.relative_to(tmp_path / "copy" / "events").as_posix() in command("rewards", tmp_path / "copy").err
-    assert "run ledgerframes repair LAKE, then sync" in command("check", tmp_path / "copy").out
 
 
 def test_a_table_takes_the_options_that_its_function_has(command, lake):
@@ -221,17 +156,6 @@ def test_a_table_takes_the_options_that_its_function_has(command, lake):
     assert (early.code, "is earlier" in early.err) == (1, True)
 
 
-def test_the_advice_for_a_lake_that_begins_late_is_to_sync_it_from_ledger_begin_first(command, tmp_path):
-    with lf.sandbox(updates=60, migrations=1) as net:
-        times = lf.load_updates(net, limit=60).record_time
-        lf.open_store(tmp_path / "late").sync(net, start=times.iloc[20])
-
-    refused = command("supply", tmp_path / "late", "--start", times.iloc[40].isoformat())
-
-    assert refused.code == 1
-    assert "sync a lake that begins later from there first" in refused.err
-
-
 def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, lake, scan, tmp_path):
     times, net = lf.open_store(lake).load("updates").record_time, lf.connect(scan_url=scan)
     lf.open_store(tmp_path / "gap").sync(net, end=times.iloc[50])
@@ -246,19 +170,23 @@ def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, la
 
 
 @pytest.mark.filterwarnings("always::ledgerframes.errors.IncompleteFiguresWarning")
-def test_what_only_python_has_is_no_advice_in_a_shell(command, lake, scan, tmp_path):
-    late = lf.open_store(tmp_path / "late")
-    late.sync(lf.connect(scan_url=scan), start=lf.open_store(lake).load("updates").record_time.iloc[150])
+def test_a_lake_that_begins_late_is_advised_of_what_a_shell_has(command, lake, scan, tmp_path):
+    times = lf.open_store(lake).load("updates").record_time
+    lf.open_store(tmp_path / "late").sync(lf.connect(scan_url=scan), start=times.iloc[150])
 
     refused = command("compute", "sv_weights", tmp_path / "late", "--last", "1min")
+    earlier = command("supply", tmp_path / "late", "--start", times.iloc[200].isoformat())
     warned = command("rewards", tmp_path / "late").err
 
     assert (refused.code, "begin" in refused.err) == (1, True)
+    assert (earlier.code, "sync a lake that begins later from there first" in earlier.err) == (1, True)
     assert "nothing describes all of them" in warned
     assert "opening" not in refused.err + warned
 
 
-def test_an_error_names_the_command_that_helps(command, lake, tmp_path):
+def test_a_query_without_rows_is_said_and_an_error_names_the_command_that_helps(command, lake, tmp_path):
+    none = command("sql", lake, "select kind from updates where false")
+    assert (none.code, none.out, none.err) == (0, "kind\n", "no rows\n")
     unknown = command("sql", lake, "select * from update").err
     assert "did you mean 'updates'?" in unknown
     assert unknown.rstrip().endswith("The store's tables: updates, reassignments, events")
@@ -267,12 +195,3 @@ def test_an_error_names_the_command_that_helps(command, lake, tmp_path):
 
     assert "compute it with ledgerframes derive LAKE transfers" in said
     assert "ledgerframes sync LAKE --tables licenses" in command("sql", lake, "select * from licenses").err
-
-
-def test_a_pipe_gets_csv_with_all_digits_and_no_rows_are_said(command, lake):
-    held = command("holdings", lake, "--csv", "--top", "3").out.splitlines()
-    none = command("sql", lake, "select kind from updates where false")
-
-    assert held[0] == "party_id,total_unlocked_coin,total_locked_coin,total_coin_holdings"
-    assert len(held) == 4
-    assert (none.code, none.out, none.err) == (0, "kind\n", "no rows\n")
