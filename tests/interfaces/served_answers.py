@@ -1,35 +1,25 @@
-"""Interfaces without a server to look at requests, and a server that answers by a table; the tests here call it."""
+"""A server that answers by a table of paths, and what its client's interfaces asked; the tests beside call it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-from ledgerframes.config.settings import Settings
-from ledgerframes.interfaces.ledger import Ledger
-from ledgerframes.interfaces.registry import Registry
-from ledgerframes.interfaces.validator import Validator
-from ledgerframes.transport import Sender, Transport
-from tests.asking import reply
-from tests.clocks import FakeClock
+import ledgerframes as lf
+from tests.asking import asking_one, reply
 from tests.transport.hostile_server import Heard, HostileServer, Reply
 
-TOKEN = "token-of-the-tests"
-
-
+#: Where nobody listens: requests can be looked at, and whatever is sent fails.
+NOWHERE = "http://127.0.0.1:9"
 UNKNOWN_ROUTE = reply(b"The requested resource could not be found.", 404, "text/plain")
 
 
 @dataclass(frozen=True)
 class Far:
-    """The served side: three interfaces that talk to it, and what they asked, in order."""
+    """The served side: a network that talks to it, and what it asked, in order."""
 
-    ledger: Ledger
-    validator: Validator
-    registry: Registry
+    net: lf.types.Network
     asked: list[Heard]
 
     @property
@@ -46,30 +36,5 @@ def far(**replies: Reply | list[Reply]) -> Iterator[Far]:
         chosen = left.get(heard.path.rpartition("/")[2].replace("-", "_"), [UNKNOWN_ROUTE])
         return chosen.pop(0) if len(chosen) > 1 else chosen[0]
 
-    with HostileServer(by) as served, connected(served.url) as sender:
-        yield Far(Ledger(sender), Validator(sender), Registry(sender), served.heard)
-
-
-@contextmanager
-def connected(url: str, **settings: Any) -> Iterator[Sender]:
-    """A connection to one server for the three interfaces."""
-    with _transport(url, **settings) as transport:
-        yield Sender(transport)
-
-
-def _transport(url: str, **settings: Any) -> Transport:
-    urls = {f"{interface}_url": url for interface in ("ledger", "validator", "registry")}
-    tokens = {"ledger_token": TOKEN, "validator_token": TOKEN}
-    return Transport(Settings(**urls, **tokens | settings), clock=FakeClock())
-
-
-def nowhere() -> Sender:
-    """A connection whose servers do not exist: whatever is sent fails, but requests can be looked at."""
-    return Sender(_transport("http://127.0.0.1:9", attempts=1))
-
-
-def body_of(interface: Ledger | Validator | Registry, call: str, *arguments: Any, **options: Any) -> Any:
-    """The JSON that a call would send."""
-    prepared = interface.preview(call, *arguments, **options)
-    assert prepared.body is not None
-    return json.loads(prepared.body)
+    with HostileServer(by) as served, asking_one(served.url) as net:
+        yield Far(net, served.heard)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from decimal import Decimal
 from operator import attrgetter
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import ledgerframes as lf
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from ledgerframes.interfaces.commands import (
@@ -26,11 +28,9 @@ from ledgerframes.interfaces.event_formats import (
     TransactionFormat,
     WildcardFilter,
 )
-from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.users import CanActAs, ObjectMeta, OtherRight, User
-from ledgerframes.interfaces.validator import Validator
 from tests.asking import asking_one
-from tests.interfaces.served_answers import body_of, nowhere
+from tests.interfaces.served_answers import NOWHERE
 from tests.official.typed_calls import needed
 
 CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50")})
@@ -55,7 +55,6 @@ KEPT = {
     "scan.active_contracts": SNAPSHOT,
     "scan.holdings_summary": SNAPSHOT,
 }
-NOWHERE = "http://127.0.0.1:9"
 ENDLESS: list = []
 ENDLESS.append(ENDLESS)
 MANY = ["party::1220"] * 1_001
@@ -199,7 +198,7 @@ def test_an_argument_of_another_type_is_named_and_nothing_sent(served):
 @pytest.mark.parametrize("call", [TREE, MOVE, ASYNC])
 def test_a_command_without_a_token_to_take_the_user_from_names_its_user(call):
     with pytest.raises(InputError, match=r"user_id=None.*ledger_token"):
-        getattr(Ledger(nowhere(), has_token=False), call.partition(".")[2])(**KEPT[call])
+        attrgetter(call)(lf.connect(ledger_url=NOWHERE))(**KEPT[call])
 
 
 KB_256 = 256 * 1024
@@ -226,12 +225,13 @@ LIMITS = [
 @pytest.mark.parametrize(("call", "changed", "member", "written"), LIMITS, ids=[str(n) for n in range(len(LIMITS))])
 def test_what_reaches_a_limit_goes_out(call, changed, member, written):
     interface, _, name = call.partition(".")
-    calls = Validator(nowhere()) if interface == "validator" else Ledger(nowhere())
-    sent = body_of(calls, name, **KEPT.get(call, {}) | changed)
+    with asking_one(NOWHERE) as net:
+        sent = json.loads(getattr(net, interface).preview(name, **KEPT.get(call, {}) | changed).body)
     for step in member.split("."):
         sent = sent[step]
     assert sent == written
 
 
 def test_a_value_of_400_levels_goes_out():
-    assert Ledger(nowhere()).preview(TREE.partition(".")[2], **KEPT[TREE] | created(nested(400))).body
+    with asking_one(NOWHERE) as net:
+        assert net.ledger.preview(TREE.partition(".")[2], **KEPT[TREE] | created(nested(400))).body

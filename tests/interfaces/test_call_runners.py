@@ -72,7 +72,7 @@ def test_a_deprecated_route_warns_those_who_call_it_and_nobody_else(net):
 def test_a_deprecated_route_that_stands_in_for_another_one_does_not_warn():
     transaction = {"transaction": {"updateId": "u", "events": []}}
     with far(transaction_by_id=reply(transaction)) as there:
-        assert there.ledger.update_by_id("u").item.update_id == "u"
+        assert there.net.ledger.update_by_id("u").item.update_id == "u"
         assert there.routes == ["POST /v2/updates/update-by-id", "POST /v2/updates/transaction-by-id"]
         with pytest.warns(FutureWarning, match="transaction-by-id"):
-            there.ledger.transaction_by_id("u")
+            there.net.ledger.transaction_by_id("u")

@@ -4,12 +4,12 @@ import json
 from decimal import Decimal
 
 import pytest
-from served_answers import connected, far, reply
+from served_answers import far, reply
 
 from ledgerframes.errors import DecodeError, StatusError
 from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
-from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.transport import DeprecatedEndpointWarning
+from tests.asking import asking_one
 from tests.replay import read_capture, replay
 
 WHO = {"command_id": "c-1", "act_as": ["alice::12"]}
@@ -20,7 +20,7 @@ MOVER = {"command_id": "c-1", "submitter": "alice::12"}
 
 def test_a_deprecation_made_an_error_stops_a_command_before_it_is_sent():
     with far() as there, pytest.raises(DeprecatedEndpointWarning):
-        there.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
+        there.net.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
     assert there.routes == []
 
 
@@ -28,10 +28,10 @@ def test_a_deprecation_made_an_error_stops_a_command_before_it_is_sent():
 def test_the_captured_tree_is_read():
     with (
         replay("ledger-transaction-tree") as server,
-        connected(server.ledger_url) as sender,
+        asking_one(server.ledger_url) as net,
         pytest.warns(DeprecatedEndpointWarning, match="submit-and-wait-for-transaction replaces it"),
     ):
-        read = Ledger(sender).submit_and_wait_for_transaction_tree([CREATE], **WHO)
+        read = net.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
     event = read.item.events_by_id["0"]
 
     assert (read.item.command_id, read.item.workflow_id, read.item.offset) == ("somecommandid21", "", 18)
@@ -59,14 +59,14 @@ def test_an_answer_that_breaks_the_contract_says_where_and_that_it_was_carried_o
         pytest.warns(DeprecatedEndpointWarning),
         pytest.raises(DecodeError, match=f"(?s){said}.*most likely carried out"),
     ):
-        there.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
+        there.net.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
 
 
 def test_submitting_without_waiting_returns_nothing_and_equal_source_and_target_are_left_to_the_server():
     with far(submit_reassignment=reply({})) as there:
-        assert there.ledger.submit_reassignment([UNASSIGN], **MOVER) is None
+        assert there.net.ledger.submit_reassignment([UNASSIGN], **MOVER) is None
     assert there.routes == ["POST /v2/commands/async/submit-reassignment"]
-    assert there.asked[0].headers["authorization"] == "Bearer token-of-the-tests"
+    assert there.asked[0].headers["authorization"] == "Bearer t0ken-of-the-test"
     command = UnassignCommand(contract_id="00ab", source="da1::12", target="da1::12")
     refused = {"code": "INVALID_ARGUMENT", "cause": "source and target domains are the same", "errorCategory": 8}
 
@@ -74,5 +74,5 @@ def test_submitting_without_waiting_returns_nothing_and_equal_source_and_target_
         far(submit_reassignment=reply(refused | {"correlationId": None}, 400)) as there,
         pytest.raises(StatusError, match="source and target domains are the same") as error,
     ):
-        there.ledger.submit_reassignment([command], **MOVER)
+        there.net.ledger.submit_reassignment([command], **MOVER)
     assert error.value.code == "INVALID_ARGUMENT"

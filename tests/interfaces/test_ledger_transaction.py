@@ -55,8 +55,8 @@ def test_a_format_is_always_sent_and_the_current_route_asked_where_the_former_on
 ):
     for answer in ({"Transaction": {"value": TRANSACTION}}, {"Transaction": TRANSACTION}):
         with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=reply({"update": answer})) as there:
-            first = there.ledger.transaction_by_id("u-1", **options)
-            there.ledger.transaction_by_id("u-1", **options)
+            first = there.net.ledger.transaction_by_id("u-1", **options)
+            there.net.ledger.transaction_by_id("u-1", **options)
 
         wanted = {"eventFormat": event_format, "transactionShape": shape}
         assert json.loads(first.raw) == TRANSACTION
@@ -81,7 +81,7 @@ REASSIGNMENT = {
 )
 def test_an_update_of_either_kind_is_asked_for_by_id(answer, kind):
     with far(update_by_id=reply({"update": answer})) as there:
-        found = there.ledger.update_by_id("u-1", requesting_parties=["a::1"])
+        found = there.net.ledger.update_by_id("u-1", requesting_parties=["a::1"])
 
     shown = {"filtersByParty": {"a::1": WILDCARD}, "verbose": True}
     assert isinstance(found.item, kind)
@@ -104,11 +104,11 @@ def test_an_update_of_either_kind_is_asked_for_by_id(answer, kind):
 )  # fmt: skip
 def test_an_answer_without_an_update_or_with_another_kind_is_named(answer, said):
     with far(update_by_id=reply(answer)) as there, pytest.raises(DecodeError, match=said):
-        there.ledger.update_by_id("u-1")
+        there.net.ledger.update_by_id("u-1")
 
 
 def test_the_fallback_reports_an_update_that_is_no_transaction():
     answer = reply({"update": {"Reassignment": {"value": {}}}})
     refused = pytest.raises(DecodeError, match="no 'Transaction' but")
     with far(transaction_by_id=UNKNOWN_ROUTE, update_by_id=answer) as there, refused:
-        there.ledger.transaction_by_id("u", transaction_format=FORMAT)
+        there.net.ledger.transaction_by_id("u", transaction_format=FORMAT)

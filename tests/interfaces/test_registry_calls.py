@@ -14,7 +14,7 @@ def test_decimals_beyond_the_contracts_range_are_reported(decimals):
         far(instruments=reply({"instruments": [COIN | {"decimals": decimals}]})) as there,
         pytest.raises(DecodeError, match=r"\$\.instruments\[0\]\.decimals"),
     ):
-        there.registry.instruments()
+        there.net.registry.instruments()
 
 
 @pytest.mark.parametrize(
@@ -26,15 +26,15 @@ def test_decimals_beyond_the_contracts_range_are_reported(decimals):
 )
 def test_a_registry_that_breaks_its_own_description_is_reported(told, place):
     with far(info=reply(told)) as there, pytest.raises(DecodeError, match=place):
-        there.registry.info()
+        there.net.registry.info()
 
 
 def test_a_single_instrument_is_read_by_its_encoded_id_and_is_none_where_the_admin_has_none():
     absent = reply({"error": "no such instrument"}, 404)
     with far(**{"A%2FB%20%C3%A4": reply(COIN | {"id": "A/B ä"})}, Coin=absent) as there:
-        assert there.registry.instrument("A/B ä").id == "A/B ä"
-        assert there.registry.instrument("Coin") is there.registry.raw.instrument("Coin") is None
+        assert there.net.registry.instrument("A/B ä").id == "A/B ä"
+        assert there.net.registry.instrument("Coin") is there.net.registry.raw.instrument("Coin") is None
     assert there.routes[0] == "GET /registry/metadata/v1/instruments/A%2FB%20%C3%A4"
     with far() as there, pytest.raises(NotFoundError) as caught:
-        there.registry.instrument("Coin")
+        there.net.registry.instrument("Coin")
     assert caught.value.unknown_route

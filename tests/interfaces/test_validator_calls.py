@@ -17,7 +17,7 @@ def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
     summaries = [{"party_id": "a::1", **coins, "fees": None}]
     newer = reply({"record_time": "t", "migration_id": 4, "summaries": summaries})
     with far(summary=[UNKNOWN_ROUTE, newer]) as there:
-        answer = there.validator.holdings_summary(**ASK, as_of_round=5)
+        answer = there.net.validator.holdings_summary(**ASK, as_of_round=5)
 
     assert there.routes == [f"POST /{version}/scan-proxy/holdings/summary" for version in ("v0", "v1")]
     assert [asked.json for asked in there.asked] == [SENT | {"as_of_round": 5}, SENT]
@@ -29,4 +29,4 @@ def test_the_newer_route_is_asked_where_only_it_is_and_has_no_fees():
 
 def test_an_unknown_path_is_not_taken_for_no_preapproval():
     with far(**{"bob%3A%3A1": UNKNOWN_ROUTE}) as there, pytest.raises(NotFoundError, match="does not know this path"):
-        there.validator.transfer_preapproval("bob::1")
+        there.net.validator.transfer_preapproval("bob::1")
