@@ -3,15 +3,11 @@
 import pytest
 
 from ledgerframes.interfaces.catalogue import CALLS
-from tests.fuzz.answers import name_of, run_case
+from tests.fuzz.answers import TOLERATED, name_of, run_case
 from tests.fuzz.corpus import gather
 from tests.fuzz.targets import TARGETS
 
-# Every call is made, those of deprecated routes too, and what is broken may look like a history that begins late.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
-    pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning"),
-]
+pytestmark = [pytest.mark.filterwarnings(f"ignore::{one.__module__}.{one.__name__}") for one in TOLERATED]
 
 
 @pytest.fixture(scope="module")
