@@ -9,47 +9,22 @@ import pytest
 
 import ledgerframes as lf
 
-LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
 
-
-def test_growth_counts_each_validator_when_it_first_appeared(normal):
-    growth = lf.license_growth(normal.history.events, period="h")
-    firsts = {}
-    events = normal.history.events
-    made = events[(events.template_name == LICENSE) & (events.event_type == "created_event")]
-    for row in lf.expand(made, template=LICENSE, fields=["validator"]).itertuples():
-        firsts.setdefault(row.validator, row.record_time)
-        firsts[row.validator] = min(firsts[row.validator], row.record_time)
-    assert growth.validators.iloc[-1] == len(firsts)
-    assert growth.new.sum() == len(firsts)
-    early = sum(time < growth.time[0] + pd.Timedelta("1h") for time in firsts.values())
-    assert growth.new[0] == early
-    assert growth.time.diff().dropna().eq(pd.Timedelta("1h")).all()
-
-
-def test_activity_names_the_silent_first(normal):
+def test_activity_names_those_never_active_first_and_then_the_silent(normal):
     licenses = lf.load_licenses(normal.net)
+    never = sorted(licenses.validator[licenses.last_active_at.isna()])
     activity = lf.license_activity(licenses, within="10min")
-    assert activity.silent_for.dropna().is_monotonic_decreasing
+
+    first, others = activity[: len(never)], activity[len(never) :]
+    assert first.validator.tolist() == never != []
+    assert first[["active", "silent_for"]].isna().all(axis=None)
+    assert others.active.notna().all()
+    assert others.silent_for.is_monotonic_decreasing
     assert set(activity.validator) == set(licenses.validator)
-    now = licenses.last_active_at.max()
-    row = activity[activity.silent_for.notna()].iloc[0]
-    assert row.silent_for == now - licenses.set_index("validator").last_active_at[row.validator]
+    last_active = licenses.set_index("validator").last_active_at
+    assert others.silent_for.tolist() == [last_active.max() - last_active[name] for name in others.validator]
     with pytest.raises(lf.errors.InputError, match="within='soon'"):
         lf.license_activity(licenses, within="soon")
-
-
-def test_supply_is_followed_over_snapshots(normal):
-    first = lf.load_instruments(normal.net, decimals="exact")
-    first = first[first.total_supply.notna() & first.total_supply_as_of.notna()]
-    later = first.assign(
-        total_supply=[one + Decimal("0.1") for one in first.total_supply],
-        total_supply_as_of=first.total_supply_as_of + pd.Timedelta("1h"),
-    )
-    supply = lf.instrument_supply(pd.concat([first, later, later], ignore_index=True))
-    assert len(supply) == 2 * len(first)
-    changes = [one for one in supply.change if one is not None]
-    assert changes == [Decimal("0.1")] * len(first)
 
 
 def test_each_sync_adds_what_every_registry_states_then(tmp_path):
