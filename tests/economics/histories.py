@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import wraps
 from typing import Any
 
@@ -24,6 +24,7 @@ from tests.replay import read_capture
 PACKAGE = "ab" * 32
 SYNC = "sync-a::1220aa"
 DSO = "DSO::1220dd"
+RULES = "Splice.AmuletRules:AmuletRules"
 #: Provenance of a history that begins where the ledger does.
 WHOLE = {"complete": True, "from_beginning": True, "range": "ledger begin to now"}
 
@@ -62,18 +63,6 @@ def captured_items() -> list[dict[str, Any]]:
 def captured_events() -> pd.DataFrame:
     """Their events."""
     return frame_of(captured_items())
-
-
-def captured_active() -> Opening:
-    """The contracts of a real snapshot, in the form of an opening."""
-    return opening_of(
-        [(one["contract_id"], one["template_id"].partition(":")[2], one["create_arguments"]) for one in _created()]
-    )
-
-
-def _created() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = read_capture("scan-acs-page").body["created_events"]
-    return found
 
 
 def opening_of(contracts: list[tuple[str, str, dict[str, Any]]]) -> Opening:
@@ -195,11 +184,21 @@ def transfer(
     return {"transfer": {"sender": sender, "provider": provider, "inputs": listed, "outputs": outputs}, "context": {}}
 
 
+def paid(
+    *children: Node, inputs: Iterable[tuple[str, str]] = (("InputAmulet", "in"),), outputs: Iterable[Any] = (),
+    sender: str = "alice", number: int = 7, meta: dict[str, str] | None = None, **values: Any,
+) -> Node:  # fmt: skip
+    """A transfer with its result, whose summary states these values."""
+    given = result(number, meta=meta, **values)
+    return exercise(RULES, "rules", "AmuletRules_Transfer", transfer(sender, [*inputs], [*outputs]), given, *children)
+
+
 def output(receiver: str, amount: str, ratio: str = "0.0000000000", lock: Any = None) -> dict[str, Any]:
     """An output of a transfer."""
     return {"receiver": receiver, "amount": amount, "receiverFeeRatio": ratio, "lock": lock}
 
 
-def amount(text: str) -> Decimal:
-    """An amount."""
-    return Decimal(text)
+def known(rows: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
+    """Rows as tuples, with None for what is null."""
+    return [tuple(None if value is pd.NA or value is pd.NaT or value != value else value for value in row)
+            for row in rows[[*columns]].itertuples(index=False)]  # fmt: skip

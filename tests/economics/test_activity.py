@@ -1,16 +1,16 @@
 """`lf.active_parties`, `lf.template_activity` and `lf.validator_liveness`: who is active."""
 
 import json
+from collections import defaultdict
 
 import pandas as pd
-import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import DSO, WHOLE, archive, create, exercise, frame_of, opening_of, update
+from tests.economics.histories import DSO, WHOLE, archive, create, exercise, frame_of, known, opening_of, update
 
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
 LIVENESS = "Splice.ValidatorLicense:ValidatorLivenessActivityRecord"
-FAUCET = "Splice.ValidatorLicense:ValidatorFaucetCoupon"
+FAUCET, OPEN = "Splice.ValidatorLicense:ValidatorFaucetCoupon", "Splice.Round:OpenMiningRound"
 NOON = pd.Timestamp("2026-01-01 12:00", tz="UTC")
 EVENTS = frame_of([
     update("a", 1, create("A:A", "1", {}, signatories=["alice", "bob"])),
@@ -30,54 +30,39 @@ def test_parties_are_counted_once_per_interval():
     assert json.loads(rows[1]["by_template"]) == {"B:B": 1}
 
 
-def test_an_interval_of_a_day_begins_at_midnight():
-    assert lf.active_parties(EVENTS).time.tolist() == [pd.Timestamp("2026-01-01", tz="UTC")]
-    assert lf.template_activity(EVENTS).time.unique().tolist() == [pd.Timestamp("2026-01-01", tz="UTC")]
-
-
 def test_activity_is_counted_by_choice():
-    rows = lf.template_activity(EVENTS, every="1min").to_dict("records")
+    rows = lf.template_activity(EVENTS, every="1min")
 
     columns = ("template_name", "choice", "creates", "exercises", "archives", "parties")
-    plain = [row | {"choice": None if pd.isna(row["choice"]) else row["choice"]} for row in rows]
-    assert [(row["time"].minute, *(row[name] for name in columns)) for row in plain] == [
+    assert [(time.minute, *row) for time, *row in known(rows, "time", *columns)] == [
         (0, "A:A", "Go", 0, 1, 1, 1), (0, "A:A", "Look", 0, 1, 0, 1), (0, "A:A", None, 1, 0, 0, 2),
         (0, "B:B", None, 1, 0, 0, 1), (3, "B:B", "Look", 0, 1, 0, 1),
     ]  # fmt: skip
 
-
-def test_an_event_of_an_unknown_kind_is_counted():
+    assert lf.template_activity(EVENTS).time.unique().tolist() == [pd.Timestamp("2026-01-01", tz="UTC")]
     odd = EVENTS.copy()
     odd.loc[0, "event_type"] = "divulged_event"
-
     found = lf.template_activity(odd, every="1min")
-
     assert found.attrs["not_understood"] == {"divulged_event": 1}
     assert found.creates.sum() == 1
 
 
-def test_in_a_made_up_history_the_counts_are_those_of_a_plain_count(net):
+def test_in_a_simulated_history_the_counts_are_those_of_a_plain_count(net):
     events = lf.load_events(net, start="begin", progress=False)
     activity, parties = lf.template_activity(events, every="5min"), lf.active_parties(events, every="5min")
 
     assert activity.creates.sum() == (events.event_type == "created_event").sum()
     assert activity.exercises.sum() == events.choice.notna().sum()
     assert activity.archives.sum() == events.consuming.fillna(value=False).sum()
-    named = events.assign(time=events.record_time.dt.floor("5min"))
-    for row in parties.itertuples():
-        own = named[named.time == row.time]
-        seen = {
-            party
-            for name in ("acting_parties", "signatories", "observers")
-            for cell in own[name].dropna()
-            for party in cell
-        }
-        assert row.parties == len(seen)
-        assert row.acting == len({party for cell in own.acting_parties.dropna() for party in cell})
-    everybody = {
-        p for name in ("acting_parties", "signatories", "observers") for cell in events[name].dropna() for p in cell
-    }
-    assert parties.new.sum() == len(everybody)
+    seen, acting = defaultdict(set), defaultdict(set)
+    for event in events.itertuples():
+        time = event.record_time.floor("5min")
+        for named in (event.acting_parties, event.signatories, event.observers):
+            seen[time].update(named or ())
+        acting[time].update(event.acting_parties or ())
+    assert dict(zip(parties.time, parties.parties, strict=True)) == {time: len(own) for time, own in seen.items()}
+    assert dict(zip(parties.time, parties.acting, strict=True)) == {time: len(own) for time, own in acting.items()}
+    assert parties.new.sum() == len(set().union(*seen.values()))
 
 
 def licensed(validator, first=None, last=None, missed=0, version="0.5.0"):
@@ -94,95 +79,63 @@ def licensed(validator, first=None, last=None, missed=0, version="0.5.0"):
     }  # fmt: skip
 
 
-def test_the_latest_license_of_a_validator_counts():
+def test_the_latest_license_of_a_validator_counts_and_one_that_ended_for_good_is_counted():
     """From 3 to 10 are 8 rounds, of which 2 were missed; the latest round of all is 12."""
     anew = create(LICENSE, "2", licensed("val", 3, 10, 2, "0.5.1"))
+    ends = ("ValidatorLicense_Cancel", "ValidatorLicense_Withdraw")
     events = frame_of([
-        update("a", 1, create(LICENSE, "1", licensed("val", 3, 5)), create(LICENSE, "s", licensed("z", version=None))),
-        update("b", 2, archive(LICENSE, "1", "ValidatorLicense_UpdateMetadata", {}, {}, anew)),
-        update("c", 3, create("Splice.Round:OpenMiningRound", "r", {"round": {"number": "12"}})),
+        update("a", 1, create(LICENSE, "1", licensed("val", 3, 5)), create(LICENSE, "s", licensed("z", version=None)),
+               *(create(LICENSE, choice, licensed(choice, 3, 5)) for choice in ends)),
+        update("b", 2, archive(LICENSE, "1", "ValidatorLicense_UpdateMetadata", {}, {}, anew),
+               *(archive(LICENSE, choice, choice) for choice in ends)),
+        update("c", 3, create(OPEN, "r", {"round": {"number": "12"}})),
     ])  # fmt: skip
 
     found = lf.validator_liveness(events, opening="nothing")
+
     assert "example.com" not in found.to_csv()
-    row, silent = sorted(found.to_dict("records"), key=lambda row: row["validator"])
-    assert silent["sponsor"] == "sv-1"
-    names = ("first_round", "last_round", "collected", "missed", "silent_for", "version")
-    assert all(pd.isna(silent[name]) for name in names)
-
-    assert row == {
-        "validator": "val", "sponsor": "sv-1", "first_round": 3, "last_round": 10, "collected": 6, "missed": 2,
-        "silent_for": 2, "version": "0.5.1",
-    }  # fmt: skip
+    columns = ("validator", "sponsor", "first_round", "last_round", "collected", "missed", "silent_for", "version")
+    assert known(found.sort_values("validator"), *columns) == [
+        ("val", "sv-1", 3, 10, 6, 2, 2, "0.5.1"), ("z", "sv-1", *[None] * 6),
+    ]  # fmt: skip
+    assert found.attrs["ended"] == 2
 
 
-@pytest.mark.parametrize("template", [LIVENESS, FAUCET], ids=["record", "coupon"])
-def test_a_validator_without_a_license_is_known_by_its_records(template):
-    record = create(template, "r", {"validator": "val", "round": {"number": "8"}})
-    older = create(template, "o", {"validator": "val", "round": {"number": "7"}})
-    events = frame_of(
-        [
-            update("a", 1, record, older),
-            update("b", 2, create(template, "x", {"validator": "new", "round": {"number": "11"}})),
-        ]
-    )
-
-    rows = lf.validator_liveness(events, opening="nothing").set_index("validator")
-
-    assert rows.last_round.to_dict() == {"new": 11, "val": 8}
-    assert rows.silent_for.to_dict() == {"new": 0, "val": 3}
-    assert rows[["sponsor", "first_round", "collected"]].isna().all(axis=None)
-
-    known = lf.validator_liveness(events, opening=opening_of([("l", LICENSE, licensed("val", 2, 6, 1))])).set_index(
-        "validator"
-    )
-    assert known.loc["val", ["first_round", "last_round", "collected"]].tolist() == [2, 8, 6]
-
-
-@pytest.mark.parametrize("choice", ["ValidatorLicense_Cancel", "ValidatorLicense_Withdraw"])
-def test_a_license_that_ended_for_good_is_counted(choice):
+def test_a_validator_is_known_by_its_records_too():
     events = frame_of([
-        update("a", 1, create(LICENSE, "1", licensed("val", 3, 5))), update("b", 2, archive(LICENSE, "1", choice)),
+        update("a", 1, *(
+            create(template, f"{template} {number}", {"validator": template, "round": {"number": number}})
+            for template in (LIVENESS, FAUCET) for number in ("8", "7")
+        )),
+        update("b", 2, create(LIVENESS, "x", {"validator": "new", "round": {"number": "11"}})),
     ])  # fmt: skip
+    opening = opening_of([("l", LICENSE, licensed(LIVENESS, 2, 6, 1))])
 
-    found = lf.validator_liveness(events, opening="nothing")
+    without, licensed_ = (lf.validator_liveness(events, opening=one).set_index("validator")
+                          for one in ("nothing", opening))  # fmt: skip
 
-    assert found.empty
-    assert found.attrs["ended"] == 1
+    assert without.last_round.to_dict() == {"new": 11, LIVENESS: 8, FAUCET: 8}
+    assert without.silent_for.to_dict() == {"new": 0, LIVENESS: 3, FAUCET: 3}
+    assert without[["sponsor", "first_round", "collected"]].isna().all(axis=None)
+    assert licensed_.loc[LIVENESS, ["first_round", "last_round", "collected"]].tolist() == [2, 8, 6]
 
 
-def test_in_a_made_up_history_liveness_is_that_of_the_licenses(net, exact_history):
+def test_in_a_simulated_history_liveness_is_that_of_the_licenses(net, exact_history):
     rows = lf.validator_liveness(exact_history).set_index("validator")
     loaded = lf.load_licenses(net).set_index("validator")
 
     assert set(rows.index) == set(loaded.index)
-    for name, column in (
-        ("first_round", "first_round"),
-        ("last_round", "last_round"),
-        ("missed", "coupons_missed"),
-        ("version", "version"),
-    ):
-        pd.testing.assert_series_equal(rows[name].sort_index(), loaded[column].sort_index(), check_names=False)
-
-
-def test_in_a_range_those_that_were_there_before_it_are_listed_or_it_is_refused(net, exact_history):
-    start = exact_history.updates["record_time"][1200].as_py()
-    part = lf.load_history(net, start=start, progress=False)
-    whole = lf.validator_liveness(exact_history)
-
-    assert lf.validator_liveness(part, opening=lf.load_opening(net, at=start)).equals(whole)
-    with pytest.raises(lf.errors.PartialResultError, match="opening="):
-        lf.validator_liveness(part)
+    for name in ("first_round", "last_round", "missed", "version"):
+        column = loaded["coupons_missed" if name == "missed" else name]
+        pd.testing.assert_series_equal(rows[name].sort_index(), column.sort_index(), check_names=False)
 
 
 def test_a_validator_has_until_a_round_is_to_close():
     """Rounds 4 and 5 are open; 3 is to have closed by the last event, so its report is late and theirs are not."""
     rounds = [
-        create("Splice.Round:OpenMiningRound", str(number), {"round": {"number": number}, "targetClosesAt": closes})
-        for number, closes in (
-            ("3", "2026-01-01T12:00:30Z"),
-            ("4", "2026-01-01T12:10:00Z"),
-            ("5", "2026-01-01T12:20:00Z"),
+        create(OPEN, str(number), {"round": {"number": number}, "targetClosesAt": closes})
+        for number, closes in zip(
+            "345", (f"2026-01-01T12:{time}Z" for time in ("00:30", "10:00", "20:00")), strict=True
         )
     ]
     licenses = [

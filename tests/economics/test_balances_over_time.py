@@ -56,22 +56,15 @@ def test_chosen_parties_have_a_row_at_every_time():
     assert rows[rows.party_id == "nobody"].total_coin_holdings.tolist() == [0] * 5
 
 
-def test_without_an_open_round_the_fees_are_not_known():
-    rows = lf.balances_over_time(frame_of([update("a", 1, create(AMULET, "c", coin("alice", "10.0")))], **WHOLE))
-
-    assert rows.total_coin_holdings.tolist() == [10]
-    assert rows[list(AMOUNTS[3:])].isna().all(axis=None)
-
-
-def test_an_opening_is_there_from_the_first_time_on():
+def test_fees_are_those_of_an_open_round_of_the_opening_too_and_without_one_not_known():
+    alone = frame_of([update("a", 1, create(AMULET, "c", coin("alice", "10.0")))], **WHOLE)
     opening = opening_of([("old", AMULET, coin("carol", "4.0")), ("r", OPEN, {"round": {"number": "3"}})])
 
-    rows = lf.balances_over_time(frame_of([update("a", 1, archive(AMULET, "x"))]), opening=opening)
-
-    assert rows.accumulated_holding_fees_total.tolist() == [Decimal("0.2")]
-
-
-def test_too_many_times_are_refused():
+    rows = lf.balances_over_time(alone)
+    assert rows.total_coin_holdings.tolist() == [10]
+    assert rows[list(AMOUNTS[3:])].isna().all(axis=None)
+    opened = lf.balances_over_time(frame_of([update("a", 1, archive(AMULET, "x"))]), opening=opening)
+    assert opened.accumulated_holding_fees_total.tolist() == [Decimal("0.2")]
     with pytest.raises(lf.errors.InputError, match="every='1us' is not valid"):
         lf.balances_over_time(HISTORY, every="1us")
 

@@ -3,10 +3,12 @@
 import json
 from decimal import Decimal
 
+import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import captured_events, incomplete, opening_of
+from tests.economics.histories import WHOLE, captured_events, frame_of, incomplete, known, opening_of
+from tests.replay import read_capture
 
 pytestmark = pytest.mark.usefixtures("captures")
 
@@ -26,23 +28,18 @@ def test_the_issuance_of_a_closed_round_follows_from_the_configuration(events):
     issued = opened.amulet_to_issue_per_year * opened.tick_us / (365 * 86_400 * 1_000_000)
     share = 1 - opened.app_percentage - opened.validator_percentage
 
-    assert round(issued, 2) == Decimal("380517.50")
-    assert share == Decimal("0.48")
+    assert (round(issued, 2), share) == (Decimal("380517.50"), Decimal("0.48"))
     assert round(issued * share / 2_647_000, 10) == rounds.issuance_per_sv[74218] == Decimal("0.0690020407")
-    assert rounds.attrs["not_understood"] == {}
     assert rounds.holding_fee_usd[74224] == Decimal("0.0000190259")
 
 
 @incomplete
 def test_unclaimed_rewards_are_the_sums_of_what_expired(events):
-    """The page has four; the rounds of two of them are in it: 145,801.3119991000 and 65.5173955496 coin."""
+    """The page has four, and the rounds of two of them. That of the other two is not on it: of all issuances with ten
+    places one gives 86.1679129993 for its two apps, 2 x 13.7005069188 x 3.1446979849 = 86.16791299932..., while each
+    coupon rounded on its own would give ...9994; four liveness records are 4 x 64.8505728200 = 259.4022912800."""
     assert lf.rewards(events).attrs["checks"]["unclaimed_rewards"] == {"equal": 2, "different": 0, "unknown": 2}
 
-    # That of the other two is not. Of all issuances with ten places one gives 86.1679129993 for its two apps:
-    # 2 x 13.7005069188 x 3.1446979849 = 86.16791299932..., while each coupon rounded on its own would give ...9994.
-    worth = Decimal("13.7005069188") * Decimal("3.1446979849")
-    assert (round(2 * worth, 10), 2 * round(worth, 10)) == (Decimal("86.1679129993"), Decimal("86.1679129994"))
-    # The four liveness records of the same round: 4 x 64.8505728200 = 259.4022912800.
     issuance = {
         "issuancePerFeaturedAppRewardCoupon": "3.1446979849",
         "optIssuancePerValidatorFaucetCoupon": "64.85057282",
@@ -65,43 +62,49 @@ def test_a_claim_is_the_weight_times_the_issuance_of_its_round(events):
 
     rewards = lf.rewards(events, opening=opening_of([(name, SV, coupon)]))
 
-    assert Decimal(159_250) * Decimal("0.0690020407") == Decimal("10988.5749814750")
-    assert rewards.set_index("contract_id").loc[name, ["outcome", "amount"]].tolist() == [
-        "claimed",
-        Decimal("10988.5749814750"),
-    ]
+    assert known(rewards[rewards.contract_id == name], "outcome", "amount") == [("claimed", Decimal("10988.574981475"))]
     # the two other transfers claim a liveness record each, which weighs 1, and a coupon whose weight is not known
     assert rewards.attrs["checks"]["claims"] == {"equal": 3, "different": 0, "unknown": 2}
 
 
 @incomplete
-def test_coupons_from_before_the_page_are_counted(events):
+def test_what_expired_of_coupons_from_before_the_page_has_the_weight_of_its_result(events):
     rewards = lf.rewards(events)
-
-    begun = rewards[rewards.created_at.notna()]
-    assert begun.kind.value_counts().to_dict() == {"app": 15, "sv": 7}
-    assert len(rewards) - len(begun) == 54 + 7 + 2
-    assert rewards.attrs["without_create"] == {SV: 54, LIVENESS: 7, APP: 2}
-    assert rewards.attrs["not_understood"] == {}
-    assert begun.provider.ne(begun.beneficiary).sum() == 13  # beneficiaries that are not the provider
-
-
-@incomplete
-def test_what_expired_of_coupons_from_before_the_page_is_what_the_ledger_states(events):
-    """58 coupons: each has the weight of its result; those of rounds on the page add up to the unclaimed rewards."""
-    rows = lf.rewards(events).set_index("contract_id")
+    rows = rewards.set_index("contract_id")
     expired = events[events.choice.fillna("").str.endswith("_DsoExpire")]
-    unclaimed = events[events.template_name.eq("Splice.Amulet:UnclaimedReward")]
-    stated = {row.parent_event_id: Decimal(json.loads(row.payload)["amount"]) for row in unclaimed.itertuples()}
 
+    assert rewards.attrs["without_create"] == {SV: 54, LIVENESS: 7, APP: 2}
     assert len(expired) == 58
     for event in expired.itertuples():
         result, row = json.loads(event.exercise_result), rows.loc[event.contract_id]
         weight = 1 if isinstance(result, str) or not result else Decimal(result.get("weight") or result["amount"])
         assert (row.outcome, row.weight, row.ended_at) == ("expired", weight, event.record_time)
-    sums = {}
-    for event in expired.itertuples():
-        sums.setdefault(event.parent_event_id, []).append(rows.loc[event.contract_id, "amount"])
-    known = {above: sum(amounts) for above, amounts in sums.items() if None not in amounts}
-    assert sorted(map(str, known.values())) == ["145801.3119991000", "65.5173955496"]
-    assert all(stated[above] == amount for above, amount in known.items())
+
+
+def test_the_first_super_validator_and_price_vote_of_a_network(captures):
+    assert captures
+    first = frame_of(read_capture("scan-updates-page").body["transactions"], **WHOLE)
+    party = "Digital-Asset-2::12209b21d512c6a7e2f5d215266fe6568cb732caaef7ff04e308f990a652340d3529"
+    since, price = pd.Timestamp("2024-06-24 21:08:34.404896", tz="UTC"), Decimal("0.005")
+
+    columns = ("sv", "sv_name", "weight", "joined_round", "participant_id", "since", "beneficiaries", "began", "until")
+    assert known(lf.sv_weights(first), *columns) == [
+        (party, "Digital-Asset-2", 140_000, 0, f"PAR::{party}", since, (party,), "onboarded", None)
+    ]
+    columns = ("sv", "price_usd", "record_time", "voters", "median_usd", "lowest_usd", "highest_usd")
+    assert known(lf.price_votes(first), *columns) == [(party, price, since, 1, *[price] * 3)]
+
+
+def test_the_super_validators_of_a_network_late_with_whom_their_coupons_name(events):
+    rules = read_capture("scan-dso").body["dso_rules"]["contract"]
+    opening = opening_of([(rules["contract_id"], "Splice.DsoRules:DsoRules", rules["payload"])])
+    coupons = events[(events.template_name == SV) & (events.event_type == "created_event")]
+    named = {(coupon["sv"], coupon["beneficiary"]) for coupon in map(json.loads, coupons.payload)}
+
+    rows = lf.sv_weights(events, opening=opening)
+
+    members = {sv: (info["name"], int(info["svRewardWeight"])) for sv, info in rules["payload"]["svs"]}
+    assert {row.sv: (row.sv_name, row.weight) for row in rows.itertuples()} == members
+    assert len(rows) == len(members) == 13
+    assert {(row.sv, to) for row in rows.itertuples() for to in row.beneficiaries or ()} == named
+    assert rows.since.isna().all()

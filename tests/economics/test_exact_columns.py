@@ -12,9 +12,8 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.tables.kinds import AMOUNT
 from tests.economics.histories import WHOLE, coin, create, frame_of, update
 
-AMULET, ISSUING_ROUND = "Splice.Amulet:Amulet", "Splice.Round:IssuingMiningRound"
+AMULET = "Splice.Amulet:Amulet"
 EXACT = Context(prec=120, rounding=ROUND_HALF_EVEN)
-COUPON = "Splice.Amulet:SvRewardCoupon"
 amounts = st.integers(-(10**38) + 1, 10**38 - 1).map(lambda units: Decimal(units).scaleb(-10, EXACT)) | st.none()
 
 
@@ -79,21 +78,3 @@ def test_an_amount_is_read_in_every_spelling_and_what_is_none_costs_its_own_row_
     wanted = {f"{number:03}": Decimal(amount) for number, (_, amount) in enumerate(SPELLINGS.values())}
     assert dict(zip(found.contract_id, found.amount, strict=True)) == wanted
     assert found.attrs["not_understood"] == {f"{AMULET}: amount.initialAmount": len(REFUSED)}
-
-
-def test_a_coupon_that_is_worth_more_than_an_amount_can_be_has_none():
-    issuing = {
-        "round": {"number": "3"}, "issuancePerSvRewardCoupon": "2000000000.0000000000",
-        "issuancePerValidatorRewardCoupon": "0.1", "issuancePerFeaturedAppRewardCoupon": "0.1",
-        "issuancePerUnfeaturedAppRewardCoupon": "0.1", "optIssuancePerValidatorFaucetCoupon": "0.1",
-    }  # fmt: skip
-    coupons = [
-        {"sv": "sv", "beneficiary": "sv", "weight": weight, "round": {"number": "3"}} for weight in ("9" * 27, "2")
-    ]
-    nodes = [create(ISSUING_ROUND, "00r", issuing)]
-    nodes += [create(COUPON, f"00{number}", payload) for number, payload in enumerate(coupons)]
-
-    rewards = lf.rewards(frame_of([update("u", 0, *nodes)]), as_="arrow")
-
-    assert rewards["issuance"].to_pylist() == [Decimal(2 * 10**9)] * 2
-    assert rewards["amount"].to_pylist() == [None, Decimal(4 * 10**9)]

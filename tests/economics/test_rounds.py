@@ -15,6 +15,7 @@ CONFIG = {
     "optValidatorFaucetCap": "570.0000000000", "optDevelopmentFundPercentage": None,
 }  # fmt: skip
 RULES, DSO_RULES = "Splice.AmuletRules:AmuletRules", "Splice.DsoRules:DsoRules"
+OPEN = "Splice.Round:OpenMiningRound"
 
 
 def opened(number, **config):
@@ -52,7 +53,7 @@ def started(number=5, weight="2647000", sv="0.0690020407", cid="issuing"):
 def test_a_round_goes_through_its_phases():
     closed = {name: value for name, value in issuing(5).items() if not name.endswith("sAt")}
     events = frame_of([
-        update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))),
+        update("u1", 0, create(OPEN, "open", opened(5))),
         update("u2", 10, create("Splice.Round:SummarizingMiningRound", "sum", opened(5))),
         started(),
         update("u4", 40, create("Splice.Round:ClosedMiningRound", "closed", closed)),
@@ -74,36 +75,25 @@ def test_a_round_goes_through_its_phases():
     assert not lf.round_history(events).whole.any()  # a gap may have held a part of the round
 
 
-@pytest.mark.parametrize(("sv", "verdict"), [("0.0690020407", "equal"), ("0.0690020408", "different")])
-def test_the_issuance_of_super_validators_follows_from_the_configuration(sv, verdict):
-    """20e9 x 600 s / 365 d = 380,517.503805175; less 12 % and 40 %: 182,648.401826484; / 2,647,000 = 0.0690020407."""
-    assert round(Decimal(20_000_000_000) * 600 / (365 * 86_400), 2) == Decimal("380517.50")
-    assert round(Decimal("380517.503805175") * Decimal("0.48") / 2_647_000, 10) == Decimal("0.0690020407")
-    first = create("Splice.Round:OpenMiningRound", "open", opened(5, optDevelopmentFundPercentage="0.0000000000"))
+@pytest.mark.parametrize(
+    ("fund", "sv", "verdict"),
+    [
+        # 20e9 x 600 s / 365 d = 380,517.503805175; less 12 % and 40 %: 182,648.401826484; / 2,647,000 = 0.0690020407.
+        ("0.0", "0.0690020407", "equal"),
+        ("0.0", "0.0690020408", "different"),
+        # 380,517.503805175 x (1 - 0.05) x (1 - 0.12 - 0.40) / 2,647,000: the fund takes its share before the others.
+        ("0.05", "0.0655519387", "equal"),
+        ("0.05", "0.0690020407", "different"),
+        # Neither the round nor any rules state it, which does not make it 0.
+        (None, "0.0690020407", "unknown"),
+    ],
+)
+def test_the_issuance_of_super_validators_follows_from_the_configuration(fund, sv, verdict):
+    first = create(OPEN, "open", opened(5, optDevelopmentFundPercentage=fund))
 
     checks = lf.round_history(frame_of([update("u1", 0, first), started(sv=sv)])).attrs["checks"]["issuance_per_sv"]
 
     assert checks == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
-
-
-def test_a_share_of_the_fund_that_neither_the_round_nor_any_rules_state_is_not_taken_for_0():
-    events = frame_of([update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))), started()])
-
-    checks = lf.round_history(events).attrs["checks"]["issuance_per_sv"]
-
-    assert checks == {"equal": 0, "different": 0, "unknown": 1}
-
-
-def test_the_development_fund_takes_its_share_before_the_others():
-    """380,517.503805175 x (1 - 0.05) x (1 - 0.12 - 0.40) / 2,647,000 = 0.0655519387."""
-    first = create("Splice.Round:OpenMiningRound", "open", opened(5, optDevelopmentFundPercentage="0.0500000000"))
-    events = frame_of([update("u1", 0, first), started()])
-    left = Decimal("380517.503805175") * Decimal("0.95")
-    assert round(left * Decimal("0.48") / 2_647_000, 10) == Decimal("0.0655519387")
-
-    assert lf.round_history(events).attrs["checks"]["issuance_per_sv"]["different"] == 1
-    right = frame_of([update("u1", 0, first), started(sv="0.0655519387")])
-    assert lf.round_history(right).attrs["checks"]["issuance_per_sv"]["equal"] == 1
 
 
 def test_what_a_confirmation_proposes_is_counted_and_not_taken():
@@ -114,7 +104,7 @@ def test_what_a_confirmation_proposes_is_counted_and_not_taken():
     }  # fmt: skip
     other = {"action": {"tag": "ARC_DsoRules", "value": {}}}
     events = frame_of([
-        update("u0", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))),
+        update("u0", 0, create(OPEN, "open", opened(5))),
         *(
             update(f"u{number}", number, exercise(DSO_RULES, "dso", "DsoRules_ConfirmAction", arguments))
             for number, arguments in enumerate([proposal, proposal, other], 1)
@@ -127,50 +117,37 @@ def test_what_a_confirmation_proposes_is_counted_and_not_taken():
     assert rounds.total_weight_sv.isna().all()
 
 
-def test_a_round_of_the_opening_is_known():
-    rounds = lf.round_history(frame_of([]), opening=opening_of([("open", "Splice.Round:OpenMiningRound", opened(5))]))
-
-    assert rounds["round"].tolist() == [5]
-    assert rounds.amulet_price_usd[0] == Decimal("0.0729300000")
-    assert rounds.opened_at.isna().all()  # recorded before the events
-
-
 def test_what_cannot_be_read_of_a_round_is_counted_and_null():
     bad = [
         {"round": None}, {"round": {"number": "x"}}, opened(2**70), {},
         opened(5) | {"amuletPrice": "NaN"}, opened(6) | {"amuletPrice": "1e40"},
         opened(7) | {"amuletPrice": "0.12345678901"}, opened(8) | {"opensAt": "soon"},
     ]  # fmt: skip
-    template = "Splice.Round:OpenMiningRound"
-    made = [create(template, f"c{number}", arguments) for number, arguments in enumerate([*bad, opened(9)])]
+    made = [create(OPEN, f"c{number}", arguments) for number, arguments in enumerate([*bad, opened(9)])]
 
-    rounds = lf.round_history(frame_of([update("u1", 0, *made)]))
+    rounds = lf.round_history(frame_of([update("u1", 0, *made), started(10, cid="another")]))
 
+    rounds = rounds[rounds["round"] < 10]
     assert rounds["round"].tolist() == [5, 6, 7, 8, 9]
     assert rounds.amulet_price_usd.isna().tolist() == [True, True, True, False, False]
     assert rounds.opens_at.isna().tolist() == [False, False, False, True, False]
-    counts = {"round.number": 4, "amuletPrice": 3, "opensAt": 1}
-    assert rounds.attrs["not_understood"] == {f"{template}: {name}": count for name, count in counts.items()}
-
-
-def test_totals_of_a_round_that_is_not_known_are_counted():
-    events = frame_of([started(cid="another")])
-
-    assert lf.round_history(events).attrs["not_understood"] == {f"{RULES}/AmuletRules_MiningRound_StartIssuing": 1}
+    counts = {f"{OPEN}: {name}": count for name, count in (("round.number", 4), ("amuletPrice", 3), ("opensAt", 1))}
+    totals = {f"{RULES}/AmuletRules_MiningRound_StartIssuing": 1}  # of a round that is not known
+    assert rounds.attrs["not_understood"] == counts | totals
 
 
 def test_what_was_stated_last_counts_and_a_phase_begins_once():
     again = opened(5) | {"amuletPrice": "0.0800000000", "opensAt": None}
     events = frame_of(
         [
-            update("u1", 0, create("Splice.Round:OpenMiningRound", "open", opened(5))),
-            update("u2", 10, create("Splice.Round:OpenMiningRound", "again", again)),
+            update("u1", 0, create(OPEN, "open", opened(5))),
+            update("u2", 10, create(OPEN, "again", again)),
         ]
     )
 
-    rounds = lf.round_history(events, opening=opening_of([("before", "Splice.Round:OpenMiningRound", opened(4))]))
+    rounds = lf.round_history(events, opening=opening_of([("before", OPEN, opened(4))]))
 
-    assert rounds["round"].tolist() == [4, 5]
+    assert rounds["round"].tolist() == [4, 5]  # the first of the opening
     assert rounds.amulet_price_usd.tolist() == [Decimal("0.0729300000"), Decimal("0.0800000000")]
     # What the later one leaves out stays as the earlier one stated it.
     assert rounds.opens_at[1] == pd.Timestamp("2026-01-01T12:00:00.1234Z")

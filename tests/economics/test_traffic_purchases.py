@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 import pandas as pd
-import pytest
 
 import ledgerframes as lf
 from tests.economics.histories import exercise, frame_of, result, transfer, update
@@ -42,22 +41,13 @@ def test_usd_are_rounded_half_even():
     assert lf.traffic_purchases(events).amount_usd.tolist() == [0, Decimal("0.0000000002")]
 
 
-def test_a_result_that_cannot_be_read_leaves_the_price_null():
-    events = frame_of([update("u", 0, exercise(RULES, "rules", "AmuletRules_BuyMemberTraffic", ARGUMENTS, "done"))])
+def test_a_purchase_that_cannot_be_read_is_counted_and_without_a_result_has_no_price():
+    broken = [{"trafficAmount": "much"}, {"trafficAmount": str(2**64)}, {"memberId": None}]
+    unread = exercise(RULES, "rules", "AmuletRules_BuyMemberTraffic", ARGUMENTS, "done")
 
-    found = lf.traffic_purchases(events)
+    found = lf.traffic_purchases(frame_of([update("u", 0, unread, *(bought(ARGUMENTS | one) for one in broken))]))
 
+    assert found.event_id.tolist() == ["u:0"]
     assert found[["amount", "amount_usd"]].isna().all(axis=None)
-    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_BuyMemberTraffic": 1}
-
-
-@pytest.mark.parametrize(
-    "broken", [{"trafficAmount": "much"}, {"trafficAmount": str(2**64)}, {"memberId": None}], ids=str
-)
-def test_a_purchase_that_cannot_be_read_is_counted(broken):
-    events = frame_of([update("u", 0, bought(ARGUMENTS | broken)), update("v", 1, bought())])
-
-    found = lf.traffic_purchases(events)
-
-    assert found.update_id.tolist() == ["v"]
-    assert sum(found.attrs["not_understood"].values()) == 1
+    name = f"{RULES}/AmuletRules_BuyMemberTraffic"
+    assert found.attrs["not_understood"] == {name: 1, f"{name}: trafficAmount": 2, f"{name}: memberId": 1}

@@ -1,6 +1,5 @@
 """`lf.transfers`: who paid whom."""
 
-import json
 from decimal import Decimal
 
 import pandas as pd
@@ -9,6 +8,7 @@ import pytest
 import ledgerframes as lf
 from tests.economics.histories import (
     DSO,
+    RULES,
     archive,
     coin,
     create,
@@ -16,12 +16,13 @@ from tests.economics.histories import (
     frame_of,
     opening_of,
     output,
+    paid,
     result,
     transfer,
     update,
 )  # fmt: skip
 
-RULES, AMULET = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:Amulet"
+AMULET = "Splice.Amulet:Amulet"
 FACTORY = "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"
 INSTRUCTION = "Splice.AmuletTransferInstruction:AmuletTransferInstruction"
 ALLOCATION = "Splice.AmuletAllocation:AmuletAllocation"
@@ -33,11 +34,8 @@ PENDING = {"tag": "TransferInstructionResult_Pending", "value": {"transferInstru
 FAILED = {"tag": "TransferInstructionResult_Failed", "value": {}}
 
 
-def moved(*outputs, meta=None, **values):
-    return exercise(
-        RULES, "rules", "AmuletRules_Transfer", transfer("alice", [("InputAmulet", "in")], list(outputs)),
-        result(meta=meta, **values),
-    )  # fmt: skip
+def moved(*outputs, **values):
+    return paid(outputs=outputs, **values)
 
 
 def asked(**values):
@@ -95,63 +93,45 @@ def test_what_is_paid_for_a_purchase_is_burned():
     assert [(row["kind"], row["event_id"]) for row in rows] == [("burn", "u:2"), ("burn", "u:4")]
 
 
-def test_a_standard_choice_that_wraps_a_transfer_gives_only_the_reason():
-    node = factory(COMPLETED, moved(output("bob", "7.5"), meta={KIND: "transfer"}))
-
-    (row,) = rows_of(node)
-
-    assert (row["event_id"], row["reason"], row["provider"]) == ("u:1", "rent", "app")
-
-
-def test_the_last_metadata_to_give_a_reason_counts():
-    assert rows_of(factory(COMPLETED, extra={REASON: "extra"}))[0]["reason"] == "extra"
-    assert rows_of(factory(COMPLETED, extra={REASON: "extra"}, meta={REASON: "result"}))[0]["reason"] == "result"
+def test_a_standard_choice_gives_a_transfer_below_it_the_last_reason_stated_or_counts_itself():
     inner = moved(output("bob", "7.5"), meta={REASON: "innermost"})
-    assert rows_of(factory(COMPLETED, inner, meta={REASON: "result"}))[0]["reason"] == "innermost"
+    rows = rows_of(
+        factory(COMPLETED, moved(output("bob", "7.5"), meta={KIND: "transfer"})),
+        factory(COMPLETED, extra={REASON: "extra"}),
+        factory(COMPLETED, extra={REASON: "extra"}, meta={REASON: "result"}),
+        factory(COMPLETED, inner, meta={REASON: "result"}),
+    )
+    assert [(row["event_id"], row["reason"]) for row in rows] == [
+        ("u:1", "rent"), ("u:2", "extra"), ("u:3", "result"), ("u:5", "innermost"),
+    ]  # fmt: skip
 
-
-def test_a_standard_choice_without_a_transfer_counts_itself():
     ended, made = archive(AMULET, "in"), create(AMULET, "out", coin("bob", "7.5"))
-
     (row,) = rows_of(factory(COMPLETED, ended, made))
     (counted,) = rows_of(factory(COMPLETED, made, amount=None))  # the coins that were made
-
-    assert counted["amount"] == Decimal("7.5")
     assert (row["event_id"], row["sender"], row["receiver"], row["amount"]) == ("u:0", "alice", "bob", Decimal("7.5"))
-    assert (row["kind"], row["reason"], row["sender_fees"]) == ("transfer", "rent", None)
+    assert (row["kind"], row["sender_fees"], counted["amount"]) == ("transfer", None, Decimal("7.5"))
 
 
 def test_an_instruction_locks_and_its_acceptance_pays():
-    accepted = {"output": COMPLETED, "senderChangeCids": [], "meta": {"values": {}}}
-    made = create(INSTRUCTION, "instruction", {"lockedAmulet": "l", "transfer": asked()})
-    paid = exercise(INSTRUCTION, "instruction", "TransferInstruction_Accept", {}, accepted, consuming=True)
-    events = [update("lock", 0, factory(PENDING, made)), update("pay", 1, paid)]
+    accepted, failed = ({"output": one, "senderChangeCids": [], "meta": {"values": {}}} for one in (COMPLETED, FAILED))
+    terms = {"lockedAmulet": "l", "transfer": asked()}
+    paid, rejected, withdrawn = (
+        exercise(INSTRUCTION, "instruction", f"TransferInstruction_{choice}", {}, given, consuming=True)
+        for choice, given in (("Accept", accepted), ("Reject", failed), ("Withdraw", failed))
+    )
+    events = [update("lock", 0, factory(PENDING, create(INSTRUCTION, "instruction", terms))), update("pay", 1, paid)]
 
     first, second = lf.transfers(frame_of(events)).to_dict("records")
     assert (first["receiver"], first["kind"]) == ("alice", "self")
     assert (second["sender"], second["receiver"], second["amount"]) == ("alice", "bob", Decimal("7.5"))
-
-    opening = opening_of([("instruction", INSTRUCTION, {"lockedAmulet": "l", "transfer": asked()})])
+    opening = opening_of([("instruction", INSTRUCTION, terms)])
     assert lf.transfers(frame_of(events[1:]), opening=opening).to_dict("records") == [second]
+    assert rows_of(create(INSTRUCTION, "instruction", terms), rejected, withdrawn) == []
 
-
-def test_an_acceptance_of_an_unknown_instruction_takes_the_receiver_from_the_coin():
-    accepted = {"output": COMPLETED, "senderChangeCids": [], "meta": {"values": {}}}
+    # Of an instruction that is not known, the coin says who received how much.
     made = create(AMULET, "out", coin("bob", "7.5"))
-    node = exercise(INSTRUCTION, "x", "TransferInstruction_Accept", {}, accepted, made, consuming=True)
-
-    (row,) = rows_of(node)
-
-    assert pd.isna(row["sender"])
-    assert (row["receiver"], row["amount"]) == ("bob", Decimal("7.5"))
-
-
-def test_an_instruction_that_is_given_up_pays_nobody():
-    given = {"output": FAILED, "senderChangeCids": [], "meta": {"values": {}}}
-    choices = ("TransferInstruction_Reject", "TransferInstruction_Withdraw")
-    made = [create(INSTRUCTION, choice, {"lockedAmulet": "l", "transfer": asked()}) for choice in choices]
-
-    assert rows_of(*made, *(exercise(INSTRUCTION, one, one, {}, given, consuming=True) for one in choices)) == []
+    (row,) = rows_of(exercise(INSTRUCTION, "x", "TransferInstruction_Accept", {}, accepted, made, consuming=True))
+    assert (pd.isna(row["sender"]), row["receiver"], row["amount"]) == (True, "bob", Decimal("7.5"))
 
 
 def test_an_allocation_that_is_executed_pays():
@@ -180,48 +160,17 @@ def test_a_preapproved_payment_counts_once(wrapped):
     assert row["event_id"] == ("u:3" if wrapped else "u:2")
 
 
-def test_transfers_of_other_instruments_are_not_coin():
-    other = exercise("Tokens:Factory", "f", "TransferFactory_Transfer", {"transfer": asked()}, {"output": COMPLETED})
-
-    assert rows_of(other) == []
-
-
-def test_a_transfer_that_cannot_be_read_is_counted():
+def test_what_cannot_be_read_is_counted_and_what_is_not_coin_is_no_transfer():
     amounts = (transfer("alice", [], [output("bob", amount)]) for amount in ("much", "1e40"))
     bad = [
         exercise(RULES, "rules", "AmuletRules_Transfer", arguments, result())
         for arguments in ({}, {"transfer": None}, *amounts)
     ]
+    other = exercise("Tokens:Factory", "f", "TransferFactory_Transfer", {"transfer": asked()}, {"output": COMPLETED})
+    new = moved(output("bob", "1.0"), inputMoonAmount="1.0", outputFees=["0.1"])
 
-    found = lf.transfers(frame_of([update("u", 0, *bad, moved(output("bob", "1.0")))]))
+    found = lf.transfers(frame_of([update("u", 0, *bad, other, new)]))
 
-    assert found.event_id.tolist() == ["u:4"]
-    name = f"{RULES}/AmuletRules_Transfer"
-    assert found.attrs["not_understood"] == {f"{name}: transfer.sender": 2, f"{name}: amount": 2}
-
-
-def test_a_summary_with_a_new_member_is_read_and_the_member_counted():
-    found = lf.transfers(
-        frame_of([update("u", 0, moved(output("bob", "1.0"), inputMoonAmount="1.0", outputFees=["0.1"]))])
-    )
-
-    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Transfer: inputMoonAmount": 1}
-    assert found.sender_fees.tolist() == [Decimal("0.1")]
-
-
-def test_in_a_made_up_history_every_output_is_a_coin(net):
-    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
-    transfers = lf.transfers(history)
-    coins = history.events[history.events.template_name.isin([AMULET, "Splice.Amulet:LockedAmulet"])]
-    created = coins.payload.dropna()
-
-    assert len(transfers) > 100
-    assert transfers.set_index(["update_id", "event_id", "output_index"]).index.is_unique
-    amounts = set(created.str.extract(r'"initialAmount":"([^"]+)"')[0].dropna().map(Decimal))
-    results = history.events.set_index("event_id").exercise_result
-    # A coin is the amount less what its receiver pays of the fee, as for traffic, where that is all of it.
-    fees = [
-        json.loads(results[row.event_id])["summary"]["outputFees"][row.output_index] for row in transfers.itertuples()
-    ]
-    assert set(transfers.amount - transfers.receiver_fee_ratio * pd.Series(map(Decimal, fees))) <= amounts
-    assert (transfers.receiver_fee_ratio > 0).any()
+    assert (found.event_id.tolist(), found.sender_fees.tolist()) == (["u:5"], [Decimal("0.1")])
+    counts = {"transfer.sender": 2, "amount": 2, "inputMoonAmount": 1}
+    assert found.attrs["not_understood"] == {f"{RULES}/AmuletRules_Transfer: {name}": n for name, n in counts.items()}
