@@ -5,8 +5,6 @@ import json
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import inputs_of
 from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.books import Books
 
@@ -15,13 +13,6 @@ from tests.economics.books import Books
 def history(net):
     """The whole history of the embedded ledger."""
     return lf.load_history(net, start="begin", as_="arrow", progress=False)
-
-
-@pytest.fixture(scope="module")  # a database that is in use is not another's
-def engine(history):
-    """An engine over it."""
-    with Engine(inputs_of(history).gives) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

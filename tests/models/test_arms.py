@@ -16,7 +16,10 @@ from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import INPUTS, Engine, below, known, macros, settings_of, steps, text_of
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
-from ledgerframes.tables.history import REASSIGNMENTS
+from tests.analysis import test_flows as flows
+from tests.economics import test_mint_burn as burns
+from tests.economics import test_rewards as rewards
+from tests.economics import test_token_transfers as tokens
 from tests.economics.histories import (
     archive,
     coin,
@@ -26,29 +29,16 @@ from tests.economics.histories import (
     locked,
     opening_of,
     output,
-    result,
-    transfer,
+    paid,
     update,
 )
 from tests.economics.test_reward_flows import with_validators
-from tests.economics.test_rewards import ACTIVITY, COUPONS, RULES, SV, UNCLAIMED, V2, second_version
-from tests.economics.test_token_transfers import (
-    ALLOCATION,
-    FACTORY,
-    INSTRUCTION,
-    KIND,
-    change,
-    factory,
-    interface,
-    leg,
-    metas,
-    side,
-)
-from tests.models.test_governance_tables import by_hand as governance
-from tests.models.test_supply_tables import LOCKED, curve_with, locks
-from tests.models.test_validators_and_wallets import by_hand as wallets
+from tests.models import test_governance_tables as governance
+from tests.models import test_supply_tables as supply
+from tests.models import test_validators_and_wallets as wallets
+from tests.sandbox.economy_books import COIN, LOCKED
 
-AMULET, OPEN = "Splice.Amulet:Amulet", "Splice.Round:OpenMiningRound"
+OPEN = "Splice.Round:OpenMiningRound"
 #: What is one thing in SQL: a comment, a text, a word or a bracket.
 TOKEN = re.compile(r"--.*|'(?:[^']|'')*'|\w+|[()]")
 HOUR = 3_600_000_000
@@ -122,125 +112,46 @@ def calls(macro, sql):
     return macro in words or any(calls(macro, MACROS[word].partition(") as")[2]) for word in words)
 
 
-def tokens():
-    """Steps of the token standard."""
-    spec = {"settlement": {}, "transferLegId": "leg 0", "transferLeg": leg()}
-    allocation, instruction = (
-        interface(name) for name in ("AllocationV1:Allocation", "TransferInstructionV1:TransferInstruction")
-    )
-    allocate = exercise(
-        FACTORY, "f", "AllocationFactory_Allocate", {"allocation": spec, "extraArgs": {"meta": metas({})}}, {},
-        create(ALLOCATION, "a", {"allocation": spec}), interface=interface("AllocationInstructionV1:AllocationFactory"),
-    )  # fmt: skip
-    ends = [
-        exercise(ALLOCATION, "a", f"Allocation_{choice}", {}, {}, interface=allocation)
-        for choice in ("ExecuteTransfer", "Cancel", "Withdraw")
-    ]
-    steps = [
-        exercise(INSTRUCTION, "i", f"TransferInstruction_{choice}", {}, {}, interface=instruction)
-        for choice in ("Accept", "Reject")
-    ]
-    legs = [side("1", "ReceiverSide", None), side("2", "SenderSide", None)]
-    return [
-        update("steps", 10, allocate, *ends, *steps, factory(instrumentId=None), factory(sender=None)),
-        update(
-            "reports", 20, *(change("bob", one) for one in legs), change("bob"),
-            change("bob", side("3", "SenderSide", "x", meta=metas({KIND: "unlock"}))),
-        ),
-    ]  # fmt: skip
-
-
-def claim(name, *coupons, app, sv):
-    """A payment that claims coupons, of which its summary states these sums."""
-    stated = result(inputAppRewardAmount=app, inputSvRewardAmount=sv)
-    return update(name, 32, exercise(RULES, "r", "AmuletRules_Transfer", transfer("carol", [], []), stated, *coupons))
-
-
-def payments():
-    """Payments for names, to oneself, and with coupons of which not all is known."""
-    known, other = (
-        second_version(f"{name} of a validator", kind="RewardKind_Validator") for name in ("one", "another")
-    )
-    own, name = (
-        exercise(RULES, "r", "AmuletRules_Transfer", transfer("alice", [], [output(receiver, "1.0")]), result())
-        for receiver in ("alice", "DSO")
-    )
-    coin_is_gone = exercise(
-        "Splice.Wallet.Subscriptions:SubscriptionPayment", "s", "SubscriptionPayment_Collect", {}, {"amulet": "gone"}
-    )
-    context, (app, terms) = "Splice.Ans:AnsEntryContext", COUPONS["plain"]
-    return [
-        update(
-            "names", 30, own, exercise(context, "n", "AnsEntryContext_CollectInitialEntryPayment", {}, {}, name),
-            exercise(context, "n", "AnsEntryContext_CollectEntryRenewalPayment", {}, {}, coin_is_gone),
-        ),
-        update("coupons", 31, known, other, second_version("app", kind="RewardKind_App"), create(app, "plain", terms)),
-        claim("paid", archive(V2, known.contract), archive(V2, "lost"), archive(app, "plain"), app="90.0", sv="1.0"),
-        claim("paid again", archive(V2, other.contract), archive(V2, "lost too"), app="1.0", sv="0.0"),
-    ]  # fmt: skip
-
-
-def endings():
-    """Coupons that ended in ways of their own."""
-    record = {"beneficiary": "carol", "amount": "2.0", "expiresAt": "2026-02-01T00:00:00Z"}
+def coupons():
+    """Coupons that ended in ways of their own, and claims of which not all is known."""
+    names = ("paid", "paid again", "lost", "lost too")
+    known = [rewards.second_version(name, kind="RewardKind_Validator") for name in names]
     weighed = {"sv": "sv", "beneficiary": "sv", "round": {"number": 1}, "weight": "1.0"}
-    rest = create(UNCLAIMED, "rest", {"amount": "3.0"})
-    lone = archive(SV, "lone", "SvRewardCoupon_DsoExpire", {}, {"unclaimedRewardCid": "rest"}, rest)
-    made = [create(ACTIVITY, "activity", record), *(create(SV, name, weighed) for name in ("odd", "open"))]
+    rest = create(rewards.UNCLAIMED, "rest", {"amount": "3.0"})
+    lone = archive(rewards.SV, "lone", "SvRewardCoupon_DsoExpire", {}, {"unclaimedRewardCid": "rest"}, rest)
+    app = rewards.second_version("app", kind="RewardKind_App")
+    plain = archive(rewards.APP, "plain")
+    first, second, lost, other = (archive(rewards.V2, name) for name in names)
     return [
-        update("made", 40, *made),
-        update("odd", 41, archive(SV, "odd", "SvRewardCoupon_Melt"), lone),
-    ]
-
-
-def unread():
-    """Coin and a pool of it, whose amounts are not written as they are now."""
-    coins = (AMULET, coin("alice", "much")), (LOCKED, locked("alice", "much"))
-    contracts = (*coins, (UNCLAIMED, {"amount": "much"}))
-    return [update("unread", 50, *(create(template, f"unread {template}", terms) for template, terms in contracts))]
+        rewards.MADE, rewards.ISSUED, rewards.claimed(*rewards.CLAIMED, **rewards.STATED),
+        update("made", 40, *known[:2], app, *(create(rewards.SV, name, weighed) for name in ("odd", "open"))),
+        update("odd", 41, archive(rewards.SV, "odd", "SvRewardCoupon_Melt"), lone),
+        rewards.claimed(first, lost, plain, name="one", inputAppRewardAmount="90.0", inputSvRewardAmount="1.0"),
+        rewards.claimed(second, other, name="two", inputAppRewardAmount="1.0"),
+    ]  # fmt: skip
 
 
 def by_hand():
     """Events of what the sandbox does not have."""
     rounds = [create(OPEN, f"r{number}", {"round": {"number": number}}) for number in (1, 9)]
-    rules = create(RULES, "rules", {"configSchedule": {"initialValue": curve_with(amulet="0.1.15")}})
+    rules = {"configSchedule": {"initialValue": supply.curve_with(amulet="0.1.15")}}
     coins = [coin("alice", "2.0", rate="1.0"), coin("alice", "1.5E-8")]
+    # Amounts that are not written as they are now.
+    unread = (COIN, coin("alice", "much")), (LOCKED, locked("alice", "much")), (rewards.UNCLAIMED, {"amount": "much"})
+    collected = exercise("Splice.Wallet.Subscriptions:S", "s", "SubscriptionPayment_Collect", {}, {"amulet": "gone"})
+    renewed = exercise(burns.CONTEXT, "n", "AnsEntryContext_CollectEntryRenewalPayment", {}, {}, collected)
     items = [
-        update(
-            "first", 0, rules, *rounds, *(create(AMULET, f"coin {number}", terms) for number, terms in enumerate(coins))
-        ),
-        *tokens(),
-        *payments(),
-        *endings(),
-        *governance(),
-        *wallets(),
-        *locks(),
-        *unread(),
+        update("first", 0, create(rewards.RULES, "rules", rules), *rounds,
+               *(create(COIN, f"coin {number}", terms) for number, terms in enumerate(coins))),
+        *tokens.by_hand(), *burns.by_hand(), *coupons(), *governance.by_hand(), *wallets.by_hand(), *supply.locks(),
+        update("self", 49, paid(outputs=[output("alice", "1.0")])),
+        update("unread", 50, renewed, *(create(template, f"unread {template}", terms) for template, terms in unread)),
         update("closed", 7_300, archive(OPEN, "r1")),
-        update("spent", 14_500, archive(AMULET, "coin 0", "Amulet_Melt")),
+        update("spent", 14_500, archive(COIN, "coin 0", "Amulet_Melt")),
         # Between them lies a day without any.
         update("later", 200_000, create("Some.Module:Template", "later", {})),
-    ]
-    return inputs_of(frame_of(items), opening=opening_of([("old", AMULET, coin("bob", "1.0"))])).gives
-
-
-def moved():
-    """Legs of reassignments that do not fit each other."""
-    legs = [
-        ("unassignment", "u1", "c", 5, "x", "y"), ("assignment", "u1", "other", 6, "x", "z"),
-        ("unassignment", "u1", "c", 5, "x", "y"), ("assignment", "u1", "c", 5, "x", "y"),
-        ("unassignment", "u2", "c", 4, "x", "y"), ("unassignment", "u3", "c", 9, "w", "y"),
-        ("unassignment", "u4", "c", 9, "v", "y"),
     ]  # fmt: skip
-    names = ("kind", "unassign_id", "contract_id", "reassignment_counter", "source_synchronizer", "target_synchronizer")
-    noon = pd.Timestamp("2026-01-01 12:00", tz="UTC")
-    rows = [
-        dict(zip(names, one, strict=True))
-        | {"migration_id": 0, "update_id": f"{place}", "record_time": noon + pd.Timedelta(seconds=place)}
-        for place, one in enumerate(legs)
-    ]
-    plain = pa.schema([pa.field(field.name, field.type) for field in REASSIGNMENTS.schema])
-    return {"reassignments": lambda *_: pa.Table.from_pylist(rows, plain)}
+    return inputs_of(frame_of(items), opening=opening_of([("old", COIN, coin("bob", "1.0"))])).gives
 
 
 def dated():
@@ -275,7 +186,7 @@ def histories(net, history, switched_history):
     periods = [{"by_period": True, "by_assigned": True}, *({"by_period": True, "calendar": name} for name in CALENDARS)]
     return [
         (by_hand(), [{"every_us": HOUR}, {"range_known": False}]),
-        (moved(), [{}, {"begun": False}]),
+        ({"reassignments": lambda *_: pa.Table.from_pandas(flows.legs_of(*flows.LEGS))}, [{}, {"begun": False}]),
         (dated(), [{}]),
         (inputs_of(whole).gives | {"verdicts": lambda *_: decided}, [asked, *periods]),
         (inputs_of(half).gives | {"opening": lambda *_: before}, [{}]),

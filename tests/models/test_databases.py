@@ -11,7 +11,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
-from ledgerframes.models.engine import VARIABLE, Engine, settings_of
+from ledgerframes.models.engine import Engine, settings_of
 from ledgerframes.models.inputs import inputs_of
 
 
@@ -50,32 +50,17 @@ def test_tables_of_one_history_do_not_share_what_other_settings_made(history):
     assert settings_of("flow_matrix") >= {"begun", "calendar", "every_us"}
 
 
-def test_after_an_error_it_is_made_anew(history):
+def test_after_an_error_it_is_made_again_and_a_folder_that_was_cleaned_away_costs_no_result(history):
     before = used_by(history)
     with pytest.raises(ValueError, match="once"):
         used_by(history, error=True)
-
     assert used_by(history) is not before
 
-
-def test_a_folder_that_was_cleaned_away_meanwhile_costs_no_result(history):
     with Engine(inputs_of(history).gives) as engine:
         found = engine.rows("template_activity")
         engine._database._spill.rmdir()
-
     assert found.num_rows
     assert used_by(history) is not engine._database
-
-
-def test_a_limit_counts_for_the_tables_that_it_is_set_for(history, monkeypatch):
-    monkeypatch.setenv(VARIABLE, "123MB")
-    database = used_by(history)
-    limit = "select current_setting('memory_limit')"
-    assert database.connection().sql(limit).fetchall() == [("117.3 MiB",)]
-    monkeypatch.delenv(VARIABLE)
-
-    assert used_by(history) is database
-    assert database.connection().sql(limit).fetchall() == [("244.1 MiB",)]
 
 
 def test_threads_compute_at_the_same_time(history):

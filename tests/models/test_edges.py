@@ -8,7 +8,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
-from ledgerframes.models.unknown_movers import unknown_movers
 from tests.economics.histories import WHOLE, archive, coin, create, exercise, frame_of, update
 
 SV, AMULET, RULES = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:Amulet", "Splice.AmuletRules:AmuletRules"
@@ -86,38 +85,25 @@ def test_a_contract_whose_create_cannot_be_read_did_not_begin_before_the_range(t
     assert any(name.startswith(template) for name in found.attrs["not_understood"])
 
 
-@pytest.mark.parametrize(
-    ("table", "node", "name"),
-    [
-        (lf.rewards, create("Splice.Amulet:RewardCouponV3", "x", {}), "Splice.Amulet:RewardCouponV3"),
-        (lf.mint_burn, exercise(RULES, "r", "AmuletRules_Burn", {}, {}), f"{RULES}/AmuletRules_Burn"),
-        (lf.coin_history, archive(AMULET, "c", "Amulet_Melt"), f"{AMULET}/Amulet_Melt"),
-        *(
-            (table, create("Splice.Amulet:RewardCouponV3", "x", {}), "Splice.Amulet:RewardCouponV3")
-            for table in (lf.network_daily, lf.featured_app_history)
-        ),
-        *(
-            (table, exercise(RULES, "r", "AmuletRules_BuyTraffic", {}, {}), f"{RULES}/AmuletRules_BuyTraffic")
-            for table in (lf.traffic_purchases, lf.supply_by_purpose, lf.issuance, lf.app_daily, lf.validator_daily)
-        ),
-    ],
-    ids=lambda value: getattr(value, "__name__", value if isinstance(value, str) else ""),
-)
-def test_what_is_like_a_reward_or_moves_coin_and_is_not_known_is_a_warning(table, node, name):
-    events = frame_of([update("a", 0, create(AMULET, "c", coin("alice", "1.0"))), update("b", 1, node)], **WHOLE)
+COUPON, BURN, MELT = "Splice.Amulet:RewardCouponV3", f"{RULES}/AmuletRules_Burn", f"{AMULET}/Amulet_Melt"
+NEW = {
+    COUPON: create(COUPON, "x", {}), MELT: archive(AMULET, "c", "Amulet_Melt"),
+    BURN: exercise(RULES, "r", "AmuletRules_Burn", {}, {}),
+}  # fmt: skip
+CONCERNED = {
+    lf.rewards: COUPON, lf.network_daily: COUPON, lf.featured_app_history: COUPON, lf.mint_burn: BURN,
+    lf.traffic_purchases: BURN, lf.supply_by_purpose: BURN, lf.issuance: BURN, lf.app_daily: BURN,
+    lf.validator_daily: BURN, lf.coin_history: MELT,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", CONCERNED, ids=lambda table: table.__name__)
+def test_what_is_like_a_reward_or_moves_coin_and_is_not_known_is_a_warning(table):
+    name = CONCERNED[table]
+    coins = create(AMULET, "c", coin("alice", "1.0"))
 
     with pytest.warns(IncompleteFiguresWarning, match=f"does not know {name}, which are like rewards or may move coin"):
-        table(events)
-
-
-def test_what_no_model_knows_is_told_from_what_is_known():
-    known = {("Splice.Amulet:SvRewardCoupon", None), (RULES, "AmuletRules_Transfer"), ("Iou:Iou", "Reward")}
-    strange = {("Splice.Amulet:RewardCouponV3", None), (RULES, "AmuletRules_Burn"), (AMULET, "Amulet_Melt")}
-
-    assert unknown_movers(frozenset(known)) == ()
-    assert unknown_movers(frozenset(known | strange)) == (
-        f"{AMULET}/Amulet_Melt", "Splice.Amulet:RewardCouponV3", f"{RULES}/AmuletRules_Burn",
-    )  # fmt: skip
+        table(frame_of([update("a", 0, coins), update("b", 1, NEW[name])], **WHOLE))
 
 
 def test_a_sync_warns_of_what_it_stores_and_no_table_knows(tmp_path):

@@ -41,23 +41,23 @@ def test_what_does_not_fit_the_memory_goes_to_a_folder_that_is_gone_afterwards(h
     assert not list(spill.iterdir())
 
 
-def test_memory_beside_frames_is_bounded_and_grows_where_it_is_not_enough(history):
+def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enough(history, monkeypatch):
+    limit = "select current_setting('memory_limit')"
+    monkeypatch.setenv(VARIABLE, "123MB")
     with Engine(inputs_of(history).gives) as engine:
         engine.rows("rewards")
-        before = limit_of(engine)
+        database = engine._database
+        assert engine._connection.sql(limit).fetchall() == [("117.3 MiB",)]
+    monkeypatch.delenv(VARIABLE)
+    with Engine(inputs_of(history).gives) as engine:
+        engine.rows("rewards")
+        assert engine._database is database
+        assert engine._connection.sql(limit).fetchall() == [("244.1 MiB",)]
         engine._run(
             engine._connection.execute,
             "create temp table wide as select list(repeat('x', 200) || i) as texts from range(1500000) as t(i)",
         )
-        assert before == "244.1 MiB"
-        assert limit_of(engine) != before
-
-
-def limit_of(engine):
-    return engine._connection.sql("select current_setting('memory_limit')").fetchall()[0][0]
-
-
-def test_a_limit_that_is_none_is_refused(history, monkeypatch):
+        assert engine._connection.sql(limit).fetchall() != [("244.1 MiB",)]
     monkeypatch.setenv(VARIABLE, "much")
     with pytest.raises(lf.errors.ConfigurationError, match="LEDGERFRAMES_MEMORY_LIMIT='much' is not valid"):
         lf.rewards(history)

@@ -1,61 +1,16 @@
-"""The models in SQL have the same rows in whatever order their input comes, and count what they cannot read."""
+"""Tables are the same together and alone, and in their order however many rows they have."""
 
 from __future__ import annotations
 
 import inspect
-import random
-import sys
 
 import pyarrow as pa
-import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import inputs_of
-from ledgerframes.tables.derived import COMPUTED, DERIVED
+from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.kinds import AMOUNT, TIME
-from ledgerframes.tables.replayed import ACTIVE
-
-TABLES = {**COMPUTED, ACTIVE.name: ACTIVE}
-
-
-def rows_of(engine, name):
-    """A model's rows in the table's columns, types and names."""
-    rows = engine.rows(name)
-    schema = TABLES[name].schema
-    return pa.table({column: rows[column].cast(schema.field(column).type) for column in schema.names})
-
-
-@pytest.fixture(scope="module")
-def another(history):
-    """An engine with eight threads over the rows in another order and in small batches, in another time zone."""
-    shuffle = random.Random(7).sample
-    events, legs = (rows.take(shuffle(range(len(rows)), len(rows))) for rows in (history.events, history.reassignments))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["ledgerframes.models.inputs"], "_BATCH", 100)
-        with Engine(inputs_of(lf.types.History(history.updates, events, legs)).gives) as opened:
-            opened._connection.execute("set threads = 8")
-            opened._connection.execute("set timezone = 'America/New_York'")
-            yield opened
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_the_order_of_the_input_the_threads_and_the_time_zone_change_nothing(engine, another, name):
-    assert rows_of(another, name).equals(rows_of(engine, name))
-
-
-def test_a_member_that_does_not_fit_is_null_and_counted(history):
-    events = history.events.to_pandas()
-    coins = events.index[(events.event_type == "created_event") & (events.template_name == "Splice.Amulet:Amulet")]
-    events.loc[coins[0], "payload"] = events.payload[coins[0]].replace('"initialAmount":"', '"initialAmount":"1_')
-    events.loc[coins[1], "payload"] = "{broken"
-
-    with Engine(inputs_of(pa.Table.from_pandas(events, schema=history.events.schema)).gives) as broken:
-        rows = broken.rows("coin_history")
-
-        assert rows.num_rows == lf.coin_history(history, as_="arrow").num_rows - 2
-        assert broken.not_understood("coin_history")["Splice.Amulet:Amulet: amount.initialAmount"] == 2
 
 
 def test_tables_together_are_those_computed_alone_and_each_shared_step_is_made_once(history):

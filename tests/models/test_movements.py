@@ -29,6 +29,8 @@ from tests.economics.histories import (
 )  # fmt: skip
 from tests.sandbox.economy_books import COIN
 
+RULES = "Splice.AmuletRules:AmuletRules"
+
 
 @pytest.fixture(scope="module", params=["exact_history", "switched_history"], ids=["a day", "twelve days"])
 def history(request):
@@ -61,6 +63,11 @@ def test_a_partys_entries_are_what_it_holds_at_every_time(tables):
 def test_all_entries_are_what_is_minted_and_burned_and_each_has_its_reason(tables):
     entries, flows = lf.movements(tables), lf.mint_burn(tables).set_index("update_id")
 
+    party = entries.party.mode()[0]
+    alone = lf.movements(tables, party=party)
+    assert alone.equals(entries[entries.party == party].reset_index(drop=True))
+    with pytest.raises(lf.errors.InputError, match="is not a whole party id"):
+        lf.movements(tables, party=party.partition("::")[0])
     assert "unknown" not in set(entries.kind)
     assert {"lock", "unlock", "merge"} < set(entries.kind)
     found = entries.groupby("update_id").amount.sum().reindex(flows.index)
@@ -101,17 +108,6 @@ def test_a_range_credits_nobody_with_coin_that_may_have_been_theirs_before_its_a
     assert assigned.amount.isna().all()
     assert "assigned" not in set(known.kind)
     assert entries.amount.dropna().sum() == known.amount.sum() == lf.mint_burn(part, opening=opening).net_change.sum()
-
-
-def test_one_party_has_its_own_entries(tables):
-    entries = lf.movements(tables)
-    party = entries.party.mode()[0]
-
-    alone = lf.movements(tables, party=party)
-
-    assert alone.equals(entries[entries.party == party].reset_index(drop=True))
-    with pytest.raises(lf.errors.InputError, match="is not a whole party id"):
-        lf.movements(tables, party=party.partition("::")[0])
 
 
 def entries_by_key(rows, update):
@@ -171,37 +167,32 @@ def test_a_receiver_pays_its_share_of_the_fees():
     terms = transfer("alice", [("InputAmulet", "c")], [output("bob", "10.0", "0.25"), output("carol", "2.0")])
     done = result(inputAmuletAmount="20.0", outputFees=["1.0", "0.5"], senderChangeFee="0.25")
     made = [
-        create(COIN, name, coin(name, text)) for name, text in (("bob", "9.75"), ("carol", "2.0"), ("alice", "6.5"))
+        create(COIN, name, coin(name, text)) for name, text in {"bob": "9.75", "carol": "2", "alice": "6.5"}.items()
     ]
-    item = update("m2", 2, exercise("Splice.AmuletRules:AmuletRules", "r", "AmuletRules_Transfer", terms, done,
-                                    archive(COIN, "c"), *made))  # fmt: skip
-    events = frame_of([update("m1", 1, create(COIN, "c", coin("alice", "20.0"))), item], **WHOLE)
+    item = update("m2", 2, exercise(RULES, "r", "AmuletRules_Transfer", terms, done, archive(COIN, "c"), *made))
+    before = update("m1", 1, create(COIN, "c", coin("alice", "20.0")))
 
-    found = entries_by_key(by_update(events), "m2")
+    found = entries_by_key(by_update(frame_of([before, item], **WHOLE)), "m2")
 
     assert found == Books([item]).entries()["m2"]
-    assert (found["burned_fees", "bob", None], found["burned_fees", "alice", None]) == (
-        Decimal("-0.25"),
-        Decimal("-1.5"),
-    )
+    fees = {party: amount for (kind, party, _), amount in found.items() if kind == "burned_fees"}
+    assert fees == {"bob": Decimal("-0.25"), "alice": Decimal("-1.5")}
 
 
 def test_a_renewal_is_paid_by_its_provider_from_its_own_coupons_and_coins():
-    coupon, rules, given = "Splice.Amulet:AppRewardCoupon", "Splice.AmuletRules:AmuletRules", "of bob"
+    coupon = "Splice.Amulet:AppRewardCoupon"
     terms = {"provider": "host", "beneficiary": None, "featured": True, "amount": "9.0", "round": {"number": "7"}}
     inputs = [{"tag": "InputAppRewardCoupon", "value": "earned"}, {"tag": "InputAmulet", "value": "c"}]
     done = result(inputAppRewardAmount="5.0", inputAmuletAmount="2.0", senderChangeAmount="6.0")
     renewed = {"transferPreapprovalCid": "new", "provider": "host", "receiver": "bob", "amuletPaid": "1.0",
                "transferResult": done}  # fmt: skip
-    history = [
-        update("m1", 1, create(coupon, "earned", terms), create(COIN, "c", coin("host", "2.0"))),
-        update("m2", 2, exercise(
-            "Splice.AmuletRules:TransferPreapproval", given, "TransferPreapproval_Renew",
-            {"inputs": inputs, "context": {"amuletRules": rules}, "newExpiresAt": "2026-03-01T00:00:00Z"}, renewed,
-            archive(coupon, "earned"), archive(COIN, "c"), create(COIN, "change", coin("host", "6.0")), consuming=True,
-        )),
-    ]  # fmt: skip
-    events = frame_of(history, **WHOLE)
+    change = create(COIN, "change", coin("host", "6.0"))
+    renewal = exercise(
+        "Splice.AmuletRules:TransferPreapproval", "of bob", "TransferPreapproval_Renew", {"inputs": inputs}, renewed,
+        archive(coupon, "earned"), archive(COIN, "c"), change, consuming=True,
+    )  # fmt: skip
+    before = update("m1", 1, create(coupon, "earned", terms), create(COIN, "c", coin("host", "2.0")))
+    events = frame_of([before, update("m2", 2, renewal)], **WHOLE)
 
     (claimed,) = (row for row in lf.reward_flows(events).itertuples() if row.event == "claimed")
     found = {(row["kind"], row["party"]): row["amount"] for row in by_update(events)["m2"]}

@@ -4,7 +4,6 @@ import ast
 import json
 import random
 import re
-from types import SimpleNamespace
 
 import httpx
 import pandas as pd
@@ -14,8 +13,6 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.models.coverage import check_reached
-from ledgerframes.models.inputs import Inputs
 
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
 US, MINUTE = pd.Timedelta("1us"), pd.Timedelta("1min")
@@ -83,30 +80,23 @@ def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(numbe
         function(events, opening=wrong[name]())
 
 
-def test_a_loaded_opening_is_the_snapshot_and_what_followed(net, history, times):
+def test_a_loaded_opening_is_the_snapshot_and_what_followed_of_the_templates_that_tables_need(net, history, times):
     for start in random.Random(1).sample(times[60:-60], 2):
-        rest = since(history, start)
+        rest, replayed = since(history, start), before(history, start)
         found = lf.load_opening(net, at=start)
-        replayed = before(history, start)
         ids = replayed.filter(pc.is_in(replayed["template_name"], pa.array(found.templates)))["contract_id"]
-
         assert {*found.contracts["contract_id"].to_pylist()} == {*ids.to_pylist()}
         assert lf.supply(rest, opening=found).equals(lf.supply(history))
         assert lf.rewards(rest, opening=found).attrs["without_create"] == {}
 
-
-def test_an_opening_of_some_templates_is_one_for_contracts_of_those_alone(net, history, times):
-    start = times[len(times) // 2]
-    rest, opening = since(history, start), lf.load_opening(net, at=start)
-    coins = "Splice.Amulet:Amulet"
     with pytest.raises(lf.errors.InputError, match="active_contracts needs those of every template"):
-        lf.active_contracts(rest, opening=opening)
+        lf.active_contracts(rest, opening=found)
     with pytest.raises(lf.errors.InputError, match="no contracts of Some:Template, which active_contracts needs"):
-        lf.active_contracts(rest, opening=opening, template="Some:Template")
-
-    found = lf.active_contracts(rest, opening=opening, template=coins)
-    assert {*found.contract_id} == {*lf.active_contracts(history, template=coins).contract_id}
-    pd.testing.assert_frame_equal(lf.holdings_from_events(rest, opening=opening), lf.holdings_from_events(history))
+        lf.active_contracts(rest, opening=found, template="Some:Template")
+    coins = "Splice.Amulet:Amulet"
+    active = lf.active_contracts(rest, opening=found, template=coins)
+    assert {*active.contract_id} == {*lf.active_contracts(history, template=coins).contract_id}
+    pd.testing.assert_frame_equal(lf.holdings_from_events(rest, opening=found), lf.holdings_from_events(history))
 
 
 def test_a_scan_without_snapshots_has_its_history_replayed(history):
@@ -178,27 +168,22 @@ def test_a_snapshot_is_an_opening_where_its_time_is_in_the_events(net):
         lf.supply(rest, opening=lf.load_active_contracts(net, at=at, limit=50))
 
 
-def test_events_that_do_not_say_where_they_begin_take_an_opening_that_ends_before_them(net, history, times):
-    start = times[len(times) // 2]
-    events = pl.from_arrow(since(history, start).events)
-    with pytest.raises(lf.errors.PartialResultError, match="opening="):
-        lf.supply(events)
-
-    assert len(lf.supply(events, opening=lf.load_opening(net, at=start)))
-    with pytest.raises(lf.errors.InputError, match="the first event is of"):
-        lf.supply(events, opening=lf.load_opening(net, at=times[len(times) // 2 + 9]))
-
-
-def test_a_range_without_an_opening_is_refused_with_the_line_to_type(history, times):
+def test_a_range_without_an_opening_is_refused_with_the_line_to_type(net, history, times):
     start = times[len(times) // 2]
     rest = since(history, start)
-
-    for table, loader in ((lf.supply, "load_opening"), (lf.active_contracts, "load_active_contracts")):
+    for table in OPENED[:3] + OPENED[5:]:
+        loader = "load_active_contracts" if table is lf.active_contracts else "load_opening"
         with pytest.raises(lf.errors.PartialResultError, match=rf"opening=lf\.{loader}\(net, at=") as refused:
             table(rest)
         assert "T" in re.search(r"at=(.*?)\)", str(refused.value))[1]
+
+    # Events that do not say where they begin take an opening that ends before them.
+    events = pl.from_arrow(rest.events)
     with pytest.raises(lf.errors.PartialResultError, match=r"load_opening\(net, at=\(migration, time\) at which"):
-        lf.supply(pl.from_arrow(rest.events))
+        lf.supply(events)
+    assert len(lf.supply(events, opening=lf.load_opening(net, at=start)))
+    with pytest.raises(lf.errors.InputError, match="the first event is of"):
+        lf.supply(events, opening=lf.load_opening(net, at=times[len(times) // 2 + 9]))
 
 
 def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, tmp_path):
@@ -302,11 +287,3 @@ def test_contracts_of_a_time_after_the_newest_update_are_no_opening_for_what_cam
     opening = lf.active_contracts(early, at=start - US)
     with pytest.raises(lf.errors.InputError, match="opening= is of"):
         lf.active_contracts(rest, opening=opening)
-
-
-def test_a_migration_that_is_covered_to_its_end_reaches_any_time():
-    rows = {"migration_id": [0, 1], "up_to": pd.to_datetime(["2025-03-03", None], utc=True), "to_end": [False, True]}
-    covered = pd.DataFrame(rows).astype({"up_to": "datetime64[us, UTC]"})
-    check_reached(Inputs({}, store=SimpleNamespace(coverage=lambda: covered)), 4 * 10**15)
-    with pytest.raises(lf.errors.PartialResultError, match="reach"):
-        check_reached(Inputs({}, store=SimpleNamespace(coverage=lambda: covered[:1])), 4 * 10**15)
