@@ -1,7 +1,5 @@
 """Computed tables that a store keeps: equal to those computed in one go, whatever came in between."""
 
-from itertools import pairwise
-
 import pandas as pd
 import pyarrow.dataset as ds
 import pytest
@@ -107,20 +105,6 @@ def test_the_report_of_a_sync_counts_the_computed_rows_that_it_wrote(store, grow
     assert not store.derive().again
     store.derive(["mint_burn", "coin_history"])  # tables that are added later begin at the beginning
     assert_equal_to_one_go(store, ["rewards", "mint_burn", "coin_history"])
-
-
-def test_chunks_follow_each_other_are_bounded_and_end_where_a_table_does(store, small, monkeypatch):
-    monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", 100)
-    store.sync(small, progress=False)
-    root = store._lake.at()
-    reader, (interval, *_) = chunks.HistoryReader(root), Basis.of(root).intervals
-
-    parts = list(reader.parts([interval], [()]))
-    counts = [reader.rows(part).events.num_rows for part in parts]
-    assert all(former.hi == latter.lo for former, latter in pairwise(parts))
-    assert sum(counts) == reader.rows(interval).events.num_rows > 2 * max(counts)
-    place = parts[1].lo + (parts[1].hi - parts[1].lo) // 2
-    assert place in {part.hi for part in reader.parts([interval], [[interval._replace(hi=place)]])}
 
 
 @pytest.mark.long

@@ -217,13 +217,6 @@ def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(smal
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_store_of_snapshots_has_no_history(store, small):
-    store.sync(small, tables=["licenses"])
-    assert list(store.tables().table) == ["licenses"]
-    with pytest.raises(lf.errors.StoreError, match=r"has no updates; sync it with store.sync\(net\)"):
-        store.load("updates")
-
-
 def test_an_older_state_is_read_by_sync_by_time_and_by_the_number_of_its_document(store):
     with lf.sandbox(updates=200) as net:
         first = store.sync(net, derive=["rewards"])
