@@ -36,49 +36,39 @@ def pytest_collection_modifyitems(items):
             item.own_markers = [other for other in item.own_markers if other is not mark]
 
 
-@pytest.fixture(scope="session")
-def net():
-    """The embedded ledger, two thousand updates; read only."""
-    with lf.sandbox(seed=7, updates=2000) as network:
-        yield network
+def _served(**options):
+    """A fixture: a network that many tests read, and none changes."""
+
+    @pytest.fixture(scope="session")
+    def network():
+        with lf.sandbox(seed=7, **options) as served:
+            yield served
+
+    return network
+
+
+def _whole(name):
+    """A fixture: the whole history of such a network, with exact amounts."""
+
+    @pytest.fixture(scope="session")
+    def history(request):
+        served = request.getfixturevalue(name)
+        return lf.load_history(served, start="begin", as_="arrow", progress=False, decimals="exact")
+
+    return history
+
+
+net, exact_history = _served(updates=2_000), _whole("net")
+#: Everything that the economy knows, a vote for the second version of rewards too.
+switched, switched_history = _served(days=12, reward_version="switch"), _whole("switched")
+#: Apps are rewarded by coupons of rounds, as networks had it at first.
+twelve_days, twelve_days_history = _served(days=12), _whole("twelve_days")
 
 
 @pytest.fixture(scope="session")
 def truth(net):
-    """Its items, in the server's order."""
+    """The items of `net`, in the server's order."""
     return list(net.sandbox.world.items())
-
-
-@pytest.fixture(scope="session")
-def switched():
-    """Twelve days with everything that the economy knows, a vote for the second version of rewards too; read only."""
-    with lf.sandbox(seed=7, days=12, reward_version="switch") as network:
-        yield network
-
-
-@pytest.fixture(scope="session")
-def exact_history(net):
-    """The whole history of `net`, with exact amounts."""
-    return lf.load_history(net, start="begin", as_="arrow", progress=False, decimals="exact")
-
-
-@pytest.fixture(scope="session")
-def switched_history(switched):
-    """The whole history of `switched`, with exact amounts."""
-    return lf.load_history(switched, start="begin", as_="arrow", progress=False, decimals="exact")
-
-
-@pytest.fixture(scope="session")
-def twelve_days():
-    """Twelve days in which apps are rewarded by coupons of rounds, as networks had it at first; read only."""
-    with lf.sandbox(seed=7, days=12) as network:
-        yield network
-
-
-@pytest.fixture(scope="session")
-def twelve_days_history(twelve_days):
-    """The whole history of `twelve_days`, with exact amounts."""
-    return lf.load_history(twelve_days, start="begin", as_="arrow", progress=False, decimals="exact")
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +37,27 @@ class Block(NamedTuple):
 def python_blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [Block(found[1], found[2] or "", text.count("\n", 0, found.start()) + 2) for found in _PYTHON.finditer(text)]
+
+
+def run(page: Path) -> Iterator[tuple[Block, str]]:
+    """Each Python block of a page with what it prints, run with the names of the blocks before it."""
+    import matplotlib.pyplot as plt
+
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in python_blocks(page):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile("\n" * (block.line - 1) + block.code, page.name, "exec"), names)
+        plt.close("all")  # as a notebook does after a cell
+        yield block, said.getvalue()
+
+
+def run_alone(block: Block, folder: Path) -> str:
+    """What a block of the README prints as a program of its own, in a folder."""
+    command = [sys.executable, "-X", "utf8", "-W", "error", "-c", block.code]
+    done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", cwd=folder, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def commands(page: Path) -> list[list[str]]:

@@ -29,8 +29,3 @@ class MovingWindow(HostileServer):
             return forwarded(net.sandbox.url, heard)
 
         super().__init__(forward)
-
-    @property
-    def scan_url(self) -> str:
-        """The base of the Scan interface."""
-        return f"{self.url}/api/scan"

@@ -5,41 +5,23 @@ The tests hold the same text against the same blocks, so this is for a change of
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.documents import PAGES, ROOT, lines, python_blocks
+from tests.documents import PAGES, ROOT, lines, python_blocks, run, run_alone
 
 _LINES = r"((?:(?!```).*\n)*)"
 _BLOCK = re.compile(rf"(^```python\n{_LINES}```\n\n```text\n){_LINES}(```)", re.MULTILINE)
 
 
-def printed(page: Path) -> list[str]:
-    """What each block of a page prints, with the names of the blocks before it."""
-    names: dict[str, object] = {"__name__": "__main__"}
-    found = []
-    for block in python_blocks(page):
-        if page == ROOT / "README.md":  # each of its blocks is a program of its own
-            done = subprocess.run([sys.executable, "-c", block.code], check=True, capture_output=True, encoding="utf-8")
-            found.append(done.stdout)
-            continue
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(compile(block.code, page.name, "exec"), names)
-        found.append(said.getvalue())
-    return found
-
-
 def refresh(page: Path) -> bool:
     """Write the outputs of one page; tells whether it changed."""
-    blocks = python_blocks(page)
-    outputs = dict(zip((block.code for block in blocks), printed(page), strict=True))
+    alone = page == ROOT / "README.md"
+    ran = ((block, run_alone(block, Path.cwd())) for block in python_blocks(page)) if alone else run(page)
+    outputs = {block.code: said for block, said in ran}
     text = page.read_text(encoding="utf-8")
     new = _BLOCK.sub(lambda part: part[1] + "\n".join(lines(outputs[part[2]])) + "\n" + part[4], text)
     page.write_text(new, encoding="utf-8")

@@ -10,18 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
-from ledgerframes.sandbox.serving import Served, serve
+from tests.transport.hostile_server import Heard, HostileServer, Reply, text
 
 CAPTURES = Path(__file__).resolve().parents[2] / "shared" / "captures"
 PREFIXES = {"scan": "/api/scan", "validator": "/api/validator", "registry": "", "ledger": "/api/ledger"}
@@ -55,74 +50,29 @@ class Capture:
     body: Any
 
     @property
-    def sent(self) -> bytes:
-        """The body as it goes over the wire."""
-        if isinstance(self.body, str):
-            return self.body.encode()
-        return json.dumps(self.body, ensure_ascii=False, separators=(",", ":")).encode()
+    def reply(self) -> Reply:
+        """The answer as it goes over the wire."""
+        body = self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False)
+        return Reply(self.status, body.encode(), (("Content-Type", self.content_type),))
 
-    def matches(self, method: str, raw_path: str) -> bool:
+    def matches(self, method: str, path: str) -> bool:
         """Whether this is a capture of that route; a path parameter stands for any one segment."""
-        parts = (re.escape(part) if place % 2 == 0 else "[^/]+" for place, part in enumerate(_split(self.path)))
-        return method == self.method and re.fullmatch("".join(parts), raw_path) is not None
+        split = re.split(r"(\{[^}]+\})", self.path)
+        parts = (re.escape(part) if place % 2 == 0 else "[^/]+" for place, part in enumerate(split))
+        return method == self.method and re.fullmatch("".join(parts), path) is not None
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A request that came in: the path without query and still percent-encoded, header names in lower case."""
-
-    method: str
-    path: str
-    query: dict[str, str]
-    headers: dict[str, str]
-    body: Any
-
-
-@dataclass(frozen=True)
-class Replay:
-    """Captures being served; a context manager that stops it.
-
-    Attributes:
-        served: the server, with `.faults`, `.requests` and the rest.
-        seen: the requests so far, in order.
-    """
-
-    served: Served
-    seen: list[Seen] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        return self.served.url
+class Replay(HostileServer):
+    """Captures being served; a context manager."""
 
     @property
     def urls(self) -> dict[str, str]:
         """The four base URLs by the name of their argument of `connect`."""
-        return {f"{interface}_url": self.served.url + prefix for interface, prefix in PREFIXES.items()}
-
-    @property
-    def scan_url(self) -> str:
-        return self.urls["scan_url"]
-
-    @property
-    def validator_url(self) -> str:
-        return self.urls["validator_url"]
-
-    @property
-    def registry_url(self) -> str:
-        return self.urls["registry_url"]
+        return {f"{interface}_url": self.url + prefix for interface, prefix in PREFIXES.items()}
 
     @property
     def ledger_url(self) -> str:
         return self.urls["ledger_url"]
-
-    def stop(self) -> None:
-        self.served.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.stop()
 
 
 def replay(*names: str, folder: Path = CAPTURES) -> Replay:
@@ -131,17 +81,12 @@ def replay(*names: str, folder: Path = CAPTURES) -> Replay:
     A capture named earlier wins where two answer the same request. Every other request is a 404 in text.
     """
     chosen = [read_capture(name, folder=folder) for name in names] or list(_all_but_errors(folder))
-    seen: list[Seen] = []
 
-    async def answer(request: Request) -> Response:
-        seen.append(await _seen(request))
-        found = choose(chosen, seen[-1])
-        if found is None:
-            return Response(b"The requested resource could not be found.", 404, media_type="text/plain")
-        return Response(found.sent, found.status, {"content-type": found.content_type})
+    def answer(heard: Heard) -> Reply:
+        found = choose(chosen, heard)
+        return found.reply if found else text("The requested resource could not be found.", 404)
 
-    methods = ["GET", "POST", "PUT", "DELETE"]
-    return Replay(serve(Starlette(routes=[Route("/{path:path}", answer, methods=methods)])), seen)
+    return Replay(answer)
 
 
 def read_capture(name: str, *, folder: Path = CAPTURES) -> Capture:
@@ -159,13 +104,13 @@ def read_capture(name: str, *, folder: Path = CAPTURES) -> Capture:
     )
 
 
-def choose(captures: list[Capture], seen: Seen) -> Capture | None:
+def choose(captures: list[Capture], heard: Heard) -> Capture | None:
     """The capture that answers a request, if any."""
-    asked = {**seen.query, **(seen.body if isinstance(seen.body, dict) else {})}
-    routes = [capture for capture in captures if capture.matches(seen.method, seen.path)]
-    if seen.path.endswith("/v0/ans-rules"):
+    asked = {**heard.query, **(heard.json if heard.body else {})}
+    routes = [capture for capture in captures if capture.matches(heard.method, heard.path)]
+    if heard.path.endswith("/v0/ans-rules"):
         return _rules(routes, hint=asked.get(RULES_HINT))
-    if seen.path in HISTORIES and routes:
+    if heard.path in HISTORIES and routes:
         return _beyond(max(routes, key=lambda capture: len(capture.asked)), asked.get("after"))
     pages = [capture for capture in routes if _cursor(capture.asked) == _cursor(asked)]
     return max(pages, key=lambda capture: len(capture.asked), default=None)
@@ -203,17 +148,3 @@ def _all_but_errors(folder: Path) -> Iterator[Capture]:
     for path in sorted(folder.glob("*.json")):
         if "-error-" not in path.stem:
             yield read_capture(path.stem, folder=folder)
-
-
-def _split(path: str) -> list[str]:
-    return re.split(r"(\{[^}]+\})", path)
-
-
-async def _seen(request: Request) -> Seen:
-    sent = await request.body()
-    try:
-        body = json.loads(sent) if sent else None
-    except ValueError:
-        body = sent
-    raw_path = request.scope["raw_path"].decode().partition("?")[0]
-    return Seen(request.method, raw_path, dict(request.query_params), dict(request.headers), body)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import doctest
 import importlib
 import inspect
-import io
 import re
 import subprocess
 import sys
+import tomllib
 from functools import reduce
 from hashlib import sha256
 
@@ -22,7 +21,7 @@ import ledgerframes as lf
 from ledgerframes.cli import app
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import COMPUTED
-from tests.documents import PAGES, ROOT, commands, lines, python_blocks
+from tests.documents import PAGES, ROOT, commands, lines, python_blocks, run, run_alone
 
 #: Pages whose examples take over four seconds, or that show in many seconds what other tests have shown.
 LONG = {"docs/cheat-sheet.md", "docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
@@ -48,14 +47,8 @@ SHOWN = [
 def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.chdir(tmp_path if page.is_relative_to(ROOT / "docs") else ROOT)
-    names: dict[str, object] = {"__name__": "__main__"}
-
-    for block in python_blocks(page):
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(compile("\n" * (block.line - 1) + block.code, name_of(page), "exec"), names)
-        plt.close("all")  # as a notebook does after a cell
-        assert lines(said.getvalue()) == lines(block.output), f"{name_of(page)}, line {block.line}"
+    for block, said in run(page):
+        assert lines(said) == lines(block.output), f"{name_of(page)}, line {block.line}"
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -71,14 +64,6 @@ def test_a_command_is_one(words):
 def test_calls_in_tables_can_be_made(page):
     for whose, name, rest in _CALL.findall(page.read_text(encoding="utf-8")):
         bind(ast.parse(f"{whose}.{name}({rest.replace('…', '...')})", mode="eval").body)
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if name_of(page) in LONG], ids=name_of)
-def test_calls_of_a_page_that_takes_long_can_be_made(page):
-    trees = [ast.parse(block.code) for block in python_blocks(page)]
-    made = [bind(node) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-
-    assert sum(made) > 3
 
 
 def bind(call):
@@ -125,12 +110,6 @@ def test_tests_that_are_named_exist(page):
     named = set(re.findall(r"`(test_\w+)`", (ROOT / page).read_text(encoding="utf-8")))
     tests = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     assert named - set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE)) == set()
-
-
-def test_completion_is_an_option():
-    names = {option for parameter in typer.main.get_command(app).params for option in parameter.opts}
-
-    assert {"--install-completion", "--show-completion"} <= names
 
 
 def test_every_public_name_is_in_the_reference():
@@ -187,3 +166,38 @@ def test_the_cheat_sheet_has_two_pages_and_the_stored_one_is_made_of_the_page_as
     # The bytes of drawings differ by the versions of matplotlib and zlib.
     for sheet in (tmp_path / "sheet.pdf", ROOT / "docs" / "cheat-sheet.pdf"):
         assert page in sheet.read_bytes()
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = python_blocks(ROOT / "README.md")
+
+
+@pytest.mark.parametrize("block", EXAMPLES, ids=[f"block {n}" for n in range(1, len(EXAMPLES) + 1)])
+def test_an_example_prints_what_the_readme_says(tmp_path, block):
+    assert lines(run_alone(block, tmp_path)) == lines(block.output)
+
+
+def test_every_make_target_that_is_named_exists():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert set(re.findall(r"`?make ([a-z]+)\b(?:`|  )", README)) <= targets
+
+
+def test_the_extras_that_are_named_exist():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+    assert set(re.findall(r'"\.\[(\w+)\]"', README)) <= set(extras)
+
+
+def test_the_chart_is_made_by_the_lines_that_stand_there():
+    lines_of_chart = (ROOT / "docs" / "front.py").read_text(encoding="utf-8").partition("\n\n")[2]
+
+    assert lines_of_chart in README
+    assert 10_000 < (ROOT / "docs" / "supply.png").stat().st_size < 200_000
+
+
+def test_the_lines_for_a_real_network_are_those_that_run_offline():
+    online = re.search(r"^```py\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+    assert online
+    assert re.sub(r"lf\.connect\(.*?\)", "lf.sandbox()", online[1]) == EXAMPLES[0].code

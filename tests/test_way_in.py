@@ -1,7 +1,7 @@
 """How a new user gets in: LocalNet's addresses, no token where none is needed, plain http where it is asked for."""
 
 import re
-import socket
+import traceback
 import warnings
 from urllib.request import urlopen
 
@@ -82,24 +82,21 @@ def test_a_name_of_this_machine_is_sent_as_host_past_proxies_and_limits(monkeypa
         assert {heard.headers["host"] for heard in server.heard} == {f"scan.localhost:{server.port}"}
 
 
-@pytest.mark.parametrize("load", [lf.load_users, lf.load_name_entries], ids=["ledger", "validator"])
-def test_no_token_is_demanded(load):
-    with HostileServer(lambda heard: USERS if "users" in heard.target else answer({"entries": []})) as server:
-        with lf.connect(ledger_url=server.url, validator_url=server.url) as net:
-            assert len(load(net)) == 0
-        assert "authorization" not in server.heard[0].headers
+ASKING = {
+    "scan": lf.load_licenses, "ledger": lf.load_users, "validator": lf.load_name_entries,
+    "registry": lf.load_instruments,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("interface", ["scan", "validator", "registry", "ledger"])
-def test_a_401_without_a_token_says_which_and_how(interface):
-    ask = {
-        "scan": lf.load_licenses, "validator": lf.load_name_entries, "registry": lf.load_instruments,
-        "ledger": lf.load_users,
-    }[interface]  # fmt: skip
-    with HostileServer([text("The supplied authentication is invalid", 401)]) as server:
-        with lf.connect(**{f"{interface}_url": server.url}) as net, pytest.raises(NotAuthorizedError) as caught:
-            ask(net)
-        assert len(server.heard) == 1
+@pytest.mark.parametrize(("interface", "ask"), ASKING.items(), ids=ASKING)
+def test_no_token_is_demanded_and_a_401_without_one_says_which_and_how(interface, ask):
+    with (
+        HostileServer([text("The supplied authentication is invalid", 401)]) as server,
+        lf.connect(**{f"{interface}_url": server.url}) as net,
+        pytest.raises(NotAuthorizedError) as caught,
+    ):
+        ask(net)
+    assert ["authorization" in heard.headers for heard in server.heard] == [False]
     said = str(caught.value)
     assert "requires a token, and none was given" in said
     assert (f" {interface}_token=" in said, f"LEDGERFRAMES_{interface.upper()}_TOKEN" in said) == (True, True)
@@ -146,6 +143,8 @@ def test_connect_takes_a_profiles_name_or_a_scans_address(given, profiles):
         ("https://scan.example.com", {"scan_url": "https://b.example"}, r"both are the scan's address"),
         ("", {}, r"a profile's name or a scan's URL"),
         (7, {}, r"a profile's name or a scan's URL"),
+        ("xyzzy" * 30, {}, "a token goes into token="),
+        (None, {"profile": "xyzzy" * 30}, "a token goes into token="),
         ("https//u:xyzzy@host.example/x", {}, "user info"),
         ("u:xyzzy@localhost", {}, "user info"),
         ("https://u:x#yzzy@host.example", {}, "user info"),
@@ -157,7 +156,7 @@ def test_a_first_argument_that_is_neither_is_said_to_be_wrong_without_a_secret_i
     profiles("[profiles.mainnet]\n[profiles.devnet]\n")
     with pytest.raises(ConfigurationError, match=said) as caught:
         lf.connect(first, **options)
-    assert not re.search("u:|yzzy", str(caught.value))
+    assert not re.search("u:x|yzzy", "".join(traceback.format_exception(caught.value)))
 
 
 RBAC = text("RBAC: access denied", 403)
@@ -167,10 +166,8 @@ def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
     with HostileServer([RBAC]) as closed, HostileServer([answer({"earliest_round": 7})]) as open_:
         with lf.connect(closed.url) as net, pytest.raises(NotAuthorizedError) as caught:
             net.scan.earliest_available_round()
-        assert "RBAC: access denied" in str(caught.value)
-        assert 'admits known addresses only: ask its operator, or try others with failover="network"' in str(
-            caught.value
-        )
+        for part in ("RBAC: access denied", 'ask its operator, or try others with failover="network"'):
+            assert part in str(caught.value)
         assert len(closed.heard) == 1
 
         with lf.connect([closed.url, open_.url]) as net:
@@ -181,45 +178,27 @@ def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
             net.scan.earliest_available_round()
 
 
-@pytest.mark.parametrize(
-    "refusal",
-    [
-        None,
-        text("Client sent an HTTP request to an HTTPS server.", 400),
-        text("<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>", 400, "text/html"),
-        Reply(raw=bytes([21, 3, 1, 0, 2, 2, 70])),
-    ],
-    ids=["hangs up", "Go", "nginx", "an alert"],
-)
-def test_http_to_a_port_of_tls_is_told_at_once(refusal, tmp_path, monkeypatch):
+IN_CLEAR = {
+    "hangs up": None,
+    "Go": text("Client sent an HTTP request to an HTTPS server.", 400),
+    "nginx": text("<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>", 400, "text/html"),
+    "an alert": Reply(raw=bytes([21, 3, 1, 0, 2, 2, 70])),
+}
+
+
+@pytest.mark.parametrize("in_clear", IN_CLEAR.values(), ids=IN_CLEAR)
+def test_http_to_a_port_of_tls_is_told_at_once(in_clear, tmp_path, monkeypatch):
     monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
-    tls = None if refusal is not None and refusal.raw is None else Authority(tmp_path).server()
-
-    class Port(HostileServer):
-        """Speaks TLS, and answers what comes in clear text as some servers do."""
-
-        def _talk(self, connection):
-            if refusal is not None and connection.recv(1, socket.MSG_PEEK) != b"\x16":
-                with connection:
-                    connection.recv(4096)
-                    self._send(connection, refusal)
-                return
-            super()._talk(connection)
-
-    with Port([answer({"earliest_round": 7})], tls=tls) as server:
-        with lf.connect(f"http://127.0.0.1:{server.port}") as net, pytest.raises(RequestError) as caught:
+    # Who says it in words needs no handshake that proves it.
+    tls = Authority(tmp_path).server() if in_clear is None or in_clear.raw else None
+    with HostileServer([in_clear], tls=tls, otherwise=in_clear) as server:
+        url = f"http://127.0.0.1:{server.port}"
+        with lf.connect(url) as net, pytest.raises(RequestError, match="write https://"):
             net.scan.earliest_available_round()
-        assert "write https://" in str(caught.value)
         assert server.connections <= 3
         if tls is not None:
-            with lf.connect(f"http://127.0.0.1:{server.port}") as net:
+            with lf.connect(url) as net:
                 assert any("write https://" in finding.advice for finding in lf.doctor(net).of("fail"))
-
-
-def test_a_server_that_hangs_up_and_speaks_no_tls_is_asked_again():
-    script = [Reply(hang_up="before"), Reply(hang_up="before"), answer({"earliest_round": 7})]
-    with HostileServer(script) as server, lf.connect(server.url) as net:
-        assert net.scan.earliest_available_round() == 7
 
 
 @pytest.fixture(scope="module")
@@ -247,19 +226,6 @@ def test_a_validator_alone_serves_open_rounds_and_says_that_closed_ones_are_not_
     wanted = lf.load_rounds(net)
     assert rounds.equals(wanted[wanted.phase != "closed"].reset_index(drop=True))
     assert (rounds.attrs["phases"], wanted.attrs["phases"]) == ("open, issuing", "open, issuing, closed")
-
-
-def test_a_validator_alone_serves_a_featured_app_and_holdings(both):
-    net, alone = both
-    provider = lf.load_featured_apps(net).provider[0]
-    assert alone.scan.featured_app(provider).payload == net.scan.featured_app(provider).payload
-    assert alone.scan.featured_app("nobody::1220") is None
-    parties = list(lf.load_licenses(net, limit=2).validator)
-    columns = ["party_id", "total_coin_holdings"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        held = [lf.load_holdings_summary(one, parties, migration_id=2, columns=columns) for one in both]
-    assert held[0].equals(held[1])
 
 
 @pytest.mark.parametrize(

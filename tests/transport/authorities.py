@@ -30,21 +30,18 @@ class Authority:
         )
         self.file.write_bytes(made)
 
-    def server(
-        self, host: str = "127.0.0.1", *, from_: dt.timedelta = -DAY, to: dt.timedelta = DAY, by_itself: bool = False
-    ) -> ssl.SSLContext:
-        """The context of a server; `by_itself`, its certificate, in `server.pem`, is signed by no authority."""
+    def server(self, host: str = "127.0.0.1", *, from_: dt.timedelta = -DAY, to: dt.timedelta = DAY) -> ssl.SSLContext:
+        """The context of a server."""
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ec
 
-        key = self._key if by_itself else ec.generate_private_key(ec.SECP256R1())
+        key = ec.generate_private_key(ec.SECP256R1())
         try:
             name = self._x509.IPAddress(ipaddress.ip_address(host))
         except ValueError:
             name = self._x509.DNSName(host)
         named = self._x509.SubjectAlternativeName([name])
-        subject = self._name if by_itself else self._x509.Name([])
-        chain = self._signed(key, subject, from_=from_, to=to, extension=named)
+        chain = self._signed(key, self._x509.Name([]), from_=from_, to=to, extension=named)
         private = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )

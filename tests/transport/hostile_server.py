@@ -88,10 +88,14 @@ def zipped(body: bytes, **changes: object) -> Reply:
 
 @dataclass
 class HostileServer:
-    """Answers by a script, one reply a request, the last one for ever after; or by a function of the request."""
+    """Answers by a script, one reply a request, the last one for ever after; or by a function of the request.
+
+    With `tls` it speaks that. What comes in the other of clear text and TLS is answered by `otherwise`.
+    """
 
     script: Sequence[Reply] | Callable[[Heard], Reply] = (Reply(),)
     tls: ssl.SSLContext | None = None
+    otherwise: Reply | None = None
     heard: list[Heard] = field(default_factory=list)
     connections: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -104,6 +108,11 @@ class HostileServer:
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
         return self
+
+    @property
+    def scan_url(self) -> str:
+        """The base of the Scan interface."""
+        return f"{self.url}/api/scan"
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
@@ -122,7 +131,12 @@ class HostileServer:
 
     def _talk(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
-            if self.tls is None and connection.recv(1, socket.MSG_PEEK) == b"\x16":  # a handshake of TLS
+            handshake = connection.recv(1, socket.MSG_PEEK) == b"\x16"
+            if self.otherwise is not None and handshake != (self.tls is not None):
+                connection.recv(2**16)
+                self._send(connection, self.otherwise)
+                return
+            if self.tls is None and handshake:
                 return
             stream = self.tls.wrap_socket(connection, server_side=True) if self.tls else connection
             with stream, stream.makefile("rb") as reader:

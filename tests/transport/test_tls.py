@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import socket
-import threading
 from pathlib import Path
 
 import pytest
 from authorities import DAY, Authority
-from hostile_server import answer
+from hostile_server import Reply, answer
 
 import ledgerframes as lf
 from ledgerframes.config.profiles import resolve
@@ -51,23 +48,6 @@ def test_a_private_authority_is_taken_from_a_variable_or_from_a_profile_relative
         assert Sender(net.transport).send(READ.request(), read=bytes).value == b"{}"
 
 
-def test_a_folder_of_certificates_is_taken_from_a_variable(authority, server, transport, tmp_path, monkeypatch):
-    import subprocess
-
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    try:
-        command = ["openssl", "x509", "-hash", "-noout", "-in", str(authority.file)]
-        digest = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    except FileNotFoundError:
-        pytest.skip("openssl names the files of such a folder and is not here")
-    (folder / f"{digest}.0").write_bytes(authority.file.read_bytes())
-    for name in ("SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"):
-        with monkeypatch.context() as patch:
-            patch.setenv(name, str(folder))
-            assert transport(scan_url=server.url).send(READ.request(), read=bytes).value == b"{}"
-
-
 def test_the_usual_authorities_are_trusted_beside_it(authority, monkeypatch, serve, transport, tmp_path):
     (tmp_path / "other").mkdir()
     other = Authority(tmp_path / "other", "Other authority")
@@ -95,15 +75,6 @@ def test_an_unknown_authority_is_said_with_what_to_do(server, transport, clock):
     assert "SSL_CERT_FILE" in said
 
 
-def test_a_certificate_that_vouches_for_itself_is_refused_until_it_is_given(
-    authority, serve, transport, clock, tmp_path
-):
-    server = serve(answer({}), tls=authority.server(by_itself=True))
-    assert re.search("certificate is not trusted: self.signed", refused(transport, server, clock))
-    own = transport(scan_url=server.url, ca_file=tmp_path / "server.pem")
-    assert own.send(READ.request(), read=bytes).value == b"{}"
-
-
 def test_a_name_below_localhost_is_the_one_in_the_certificate(authority, serve, transport):
     for name, host in (("scan.localhost", "scan.localhost"), ("wallet.localhost", "scan.localhost")):
         url = serve(answer({}), tls=authority.server(name)).url.replace("127.0.0.1", host)
@@ -123,21 +94,12 @@ def test_a_certificate_out_of_its_time_is_said(from_, to, said, authority, serve
     assert said in refused(transport, server, clock, ca_file=authority.file)
 
 
-def test_a_server_without_tls_is_said(transport, clock):
+def test_a_server_without_tls_is_said(serve, transport, clock):
     """A server of HTTP answers a handshake with an error in HTTP."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def answered() -> None:
-            with listener.accept()[0] as connection:
-                connection.recv(65_536)
-                connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
-
-        thread = threading.Thread(target=answered)
-        thread.start()
-        sender = transport(scan_url=f"https://127.0.0.1:{listener.getsockname()[1]}")
-        with pytest.raises(NoAnswerError, match=r"does not speak TLS.*http://"):
-            sender.send(READ.request(), read=bytes)
-        thread.join(5)
+    server = serve(otherwise=Reply(raw=b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
+    sender = transport(scan_url=server.url.replace("http:", "https:"))
+    with pytest.raises(NoAnswerError, match=r"does not speak TLS.*http://"):
+        sender.send(READ.request(), read=bytes)
     assert (sender.transport.stats.requests, clock.sleeps) == (1, [])
 
 
