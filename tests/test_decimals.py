@@ -77,15 +77,6 @@ def test_a_function_that_needs_every_digit_refuses_floats(world, history):
         lf.instrument_supply(supplies)
 
 
-def test_floats_without_any_digit_are_nulls(world):
-    summary = lf.load_holdings_summary(world, ["nobody::12"])
-    supplies = lf.load_instruments(world).assign(total_supply=float("nan"))
-
-    assert summary.total_unlocked_coin.dtype == "float64"
-    assert lf.holding_fees(summary).notional_fees.isna().all()
-    assert lf.instrument_supply(supplies).total_supply.isna().all()
-
-
 def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
     frames = {"rewards": lf.rewards(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
     with pytest.warns(RoundedAmountsWarning, match="the frames of rewards, mint_burn hold floats") as warned:
@@ -99,24 +90,6 @@ def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
     for folder in ("arrow", "exact"):
         kind = pq.read_schema(tmp_path / folder / "rewards.parquet").field("amount").type
         assert str(kind).startswith("decimal128(")
-
-
-def test_an_amount_becomes_the_nearest_float(history):
-    amounts = lf.transfers(history, decimals="exact").amount
-
-    assert lf.transfers(history).amount.tolist() == [float(amount) for amount in amounts]
-
-
-def test_sql_converts_amounts_last(tmp_path):
-    with lf.sandbox(updates=200) as net:
-        store = lf.open_store(tmp_path)
-        store.sync(net, derive=["rewards"], progress=False)
-    query = "select sum(amount) as amount from rewards"
-
-    assert store.sql(query).amount.dtype == "float64"
-    assert store.sql(query).attrs["decimals"] == "float"
-    exact = store.sql(query, decimals="exact").amount[0]
-    assert exact == store.sql(query, as_="arrow")["amount"][0].as_py()
 
 
 def written():
@@ -158,31 +131,29 @@ def test_a_network_decides_how_amounts_are_held(world, form):
         assert str(lf.rewards(history, as_="arrow")["amount"].type) == "decimal128(38, 10)"
 
 
-def test_a_profile_decides_how_amounts_are_held(tmp_path, monkeypatch):
-    folder = tmp_path / "ledgerframes"
-    folder.mkdir()
-    (folder / "config.toml").write_text(
-        '[profiles.desk]\nscan_url = "http://127.0.0.1:9/api/scan"\ndecimals = "exact"\n'
-    )
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-
-    assert lf.connect(profile="desk").settings.decimals == "exact"
-
-
-@pytest.mark.parametrize("form", ["double", "object", "", 5])
-def test_a_form_that_there_is_not_is_refused(form):
-    with pytest.raises(lf.errors.InputError, match="decimals="):
-        lf.connect(scan_url="http://127.0.0.1:9/api/scan", decimals=form)
-
-
-def test_a_form_that_a_profile_misspells_is_refused(monkeypatch):
-    monkeypatch.setenv("LEDGERFRAMES_DECIMALS", "flaot")  # codespell:ignore flaot
-    with pytest.raises(lf.errors.ConfigurationError, match="decimals='flaot'"):  # codespell:ignore flaot
-        lf.connect(scan_url="http://127.0.0.1:9/api/scan")
-
-
 def test_a_zero_is_0_in_every_form_that_shows_digits(history):
     burned = lf.mint_burn(history, decimals="exact").burned_names
 
     assert Decimal(0) in set(burned)
     assert not [amount for amount in burned if "E" in str(amount)]
+
+
+def test_sql_converts_amounts_last(tmp_path):
+    with lf.sandbox(updates=200) as net:
+        store = lf.open_store(tmp_path)
+        store.sync(net, derive=["rewards"], progress=False)
+    query = "select sum(amount) as amount from rewards"
+
+    assert store.sql(query).attrs["decimals"] == "float"
+    exact = store.sql(query, decimals="exact").amount[0]
+    assert exact == store.sql(query, as_="arrow")["amount"][0].as_py()
+    assert store.sql(query).amount[0] == float(exact)
+
+
+@pytest.mark.parametrize("form", ["double", "object", "", 5, "variable"])
+def test_a_form_that_there_is_not_is_refused(form, monkeypatch):
+    if form == "variable":
+        monkeypatch.setenv("LEDGERFRAMES_DECIMALS", "flaot")  # codespell:ignore flaot
+    given = {} if form == "variable" else {"decimals": form}
+    with pytest.raises((lf.errors.InputError, lf.errors.ConfigurationError), match="decimals="):
+        lf.connect(scan_url="http://127.0.0.1:9/api/scan", **given)

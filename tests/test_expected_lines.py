@@ -119,32 +119,6 @@ def test_payloads_of_a_history_a_store_and_files_are_expanded_like_those_of_its_
             lf.expand(events, template="Amulet")
 
 
-def test_a_frame_is_exported_under_the_name_of_its_table(world, tmp_path):
-    net, history, store = world
-
-    for name, frame in {
-        "licenses": lf.load_licenses(net),
-        "updates": history.updates,
-        "events": store.load("events", columns=["update_id", "event_id"]),
-        "transfers": lf.transfers(history, decimals="exact"),
-    }.items():
-        report = lf.export(frame, tmp_path / f"{name}.csv")
-        assert [table.name for table in report.tables] == [name]
-        assert len(pd.read_csv(tmp_path / f"{name}.csv")) == len(frame)
-    with pytest.raises(lf.errors.InputError, match="data is a DataFrame of 1 rows; give a History"):
-        lf.export(lf.expand(history, template=COIN).head(1), tmp_path / "coins.csv")
-
-
-@pytest.mark.parametrize("template", ["Amulet", "#splice-amulet:Splice.Amulet:Amulet", "a1b2:Splice.Amulet:Amulet"])
-def test_a_template_that_no_event_can_have_is_refused(world, template):
-    for ask in (
-        lambda: lf.load_events(world[0], template=template, progress=False),
-        lambda: lf.active_contracts(world[1], template=template),
-    ):
-        with pytest.raises(lf.errors.InputError, match=r"give Module:Entity, such as 'Splice\.Amulet:Amulet'"):
-            ask()
-
-
 def test_a_history_and_a_store_are_exported_exactly(world, tmp_path):
     _, history, store = world
     exact = lf.rewards(history, decimals="exact").amount.dropna().tolist()

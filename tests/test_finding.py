@@ -41,21 +41,3 @@ def test_a_newcomer_finds_it_among_the_first_three(name):
     for words in WANTED[name]:
         found = [one if one.startswith("plot.") else one.partition(".")[0] for one in lf.find(words).name]
         assert name in [*dict.fromkeys(found)][:3], words
-
-
-def test_a_word_finds_functions_charts_tables_and_columns_each_by_what_one_writes():
-    found = lf.find("holdings")
-
-    assert {"load_holdings_summary", "holdings_from_events"} <= set(found.name[found.kind == "function"])
-    assert {"plot.holdings", "plot.holding_fees"} <= set(lf.find("holding").query("kind == 'chart'").name)
-    assert "holdings_summary" in set(found.name[found.kind == "table"])
-    assert "holdings_summary.total_coin_holdings" in set(found.name[found.kind == "column"])
-    assert "balances_over_time" in set(lf.find("Balance").name)
-    assert lf.find("xyzzy").empty
-    assert "..." not in str(found)
-
-
-def test_every_chart_is_found_and_what_only_sets_their_look_is_no_chart():
-    found = lf.find("chart").query("kind == 'chart'")
-
-    assert {*found.name} == {f"plot.{name}" for name in lf.plot.__all__} - {"plot.style"}

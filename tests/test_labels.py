@@ -1,4 +1,4 @@
-"""Labels of parties: the user's own before what the data knows, what is refused, and where they are shown."""
+"""Labels and aliases of parties: from which sources they come, the user's own first, and what is refused."""
 
 import json
 
@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.session_names import alias_of, all_aliases
 
-ALICE = "alice::1220ab"
+ALICE, BOB = "alice::1220ab", "bob::1220cd"
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,7 @@ def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(w
     file = tmp_path / "mine.csv"
     pd.DataFrame(rows).to_csv(file, index=False, encoding="utf-8-sig")
 
+    rows = {name: [*cells, cells[0]] for name, cells in rows.items()}  # twice with one label is once
     found = lf.labels(file if form == "file" else form(rows), history).set_index("party")
 
     source = "mine.csv" if form == "file" else "own"
@@ -106,22 +108,68 @@ def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(w
         ("party,label,label\na::1,A,B\n", "has two columns 'label'"),
         (b"party,label\na::1,\xff\n", "cannot be read from"),
         (None, "No such file or directory"),
+        (3, "give a CSV file or a frame"),
     ],
-    ids=["column", "semicolons", "empty", "twice", "no party", "no label", "long", "comma", "again", "Latin", "absent"],
+    ids=["column", ";", "empty", "twice", "no-party", "no-label", "long", "comma", "again", "Latin", "absent", "5"],
 )
 def test_a_bad_file_is_refused_with_what_to_do(tmp_path, text, said):
     file = tmp_path / "labels.csv"
-    if text is not None:
+    if isinstance(text, str | bytes):
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(lf.errors.InputError) as caught:
-        lf.labels(file)
+        lf.labels(3 if text == 3 else file)
     assert said in str(caught.value)
 
 
-def test_a_party_that_is_twice_with_one_label_is_one_and_no_labels_are_an_empty_frame():
-    twice = pd.DataFrame({"party": [ALICE, ALICE], "label": ["A", "A"]})
+ROWS = {"id": [ALICE, None, BOB, ALICE], "alias": ["Alice", "nobody", None, "second"]}
 
-    assert lf.labels(twice).label.to_list() == ["A"]
-    assert lf.labels(None).columns.to_list() == ["party", "label", "kind", "source"]
-    with pytest.raises(lf.errors.InputError, match="give a CSV file or a frame"):
-        lf.labels(3)
+
+@pytest.fixture(autouse=True)
+def _no_aliases():
+    lf.aliases()
+    yield
+    lf.aliases()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [{ALICE: "Alice"}, pd.DataFrame(ROWS), pa.table(ROWS), pl.DataFrame(ROWS), [{ALICE: "A"}, {ALICE: " Alice "}]],
+    ids=["dictionary", "pandas", "Arrow", "polars", "list"],
+)
+def test_names_come_from_any_source_and_the_later_source_counts(source):
+    assert lf.aliases(source).names == {ALICE: "Alice"}
+    assert alias_of(ALICE) == "Alice"
+    assert alias_of(BOB) is None
+
+
+def test_the_names_of_the_network_are_taken_as_they_are_loaded(world):
+    names = lf.load_names(world[0])
+    named = lf.aliases(names).names
+    assert named == names.dropna(subset="party").drop_duplicates("party").set_index("party")["name"].to_dict()
+
+
+def test_a_block_has_its_own_names_whatever_was_called_since():
+    first = lf.aliases({ALICE: "Alice"})
+    lf.aliases({BOB: "Bob"})
+
+    for _ in range(2):
+        with first as named:
+            assert all_aliases() == named.names == {ALICE: "Alice"}
+            with first:
+                assert all_aliases() == {ALICE: "Alice"}
+            assert all_aliases() == {ALICE: "Alice"}
+        assert all_aliases() == {BOB: "Bob"}
+    lf.aliases()
+    assert all_aliases() == {}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [5, "alice", {ALICE: 5}, {5: "x"}, {ALICE: " "}, {ALICE: "x" * 201}, pd.DataFrame({"party_id": ["a"]}), [5]],
+    ids=["number", "text", "name", "id", "blank", "long", "columns", "list"],
+)
+def test_what_gives_no_names_is_refused_and_changes_nothing(wrong):
+    lf.aliases({ALICE: "Alice"})
+    with pytest.raises(lf.errors.InputError, match="aliases"):
+        lf.aliases(wrong)
+    assert all_aliases() == {ALICE: "Alice"}

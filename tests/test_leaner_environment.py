@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-import textwrap
+
+import pytest
 
 WITHOUT = """
 import sys
@@ -22,57 +23,41 @@ sys.meta_path.insert(0, Gone())
 """
 
 
-def run(code, folder):
-    program = WITHOUT + textwrap.dedent(code)
-    return subprocess.run(
-        [sys.executable, "-c", program], check=False, capture_output=True, encoding="utf-8", cwd=folder, timeout=300
-    )
+PROGRAMS = {
+    "loading, computing and exporting need neither lake nor charts": """
+import ledgerframes as lf
+with lf.sandbox(updates=60) as net:
+    history = lf.load_history(net, progress=False)
+lf.rewards(history), lf.reassignment_flows(history.reassignments)
+print(lf.export(dict(events=history.events), "out").rows == len(history.events))
+""",
+    "lakes, charts and reports say what to install": """
+import ledgerframes as lf, pandas as pd
+history = lf.types.History(*[pd.DataFrame()] * 3)
+zoomed = lambda: lf.report(history, "r.html", sections=["provenance"], interactive=True)
+for needs in (lambda: lf.open_store("lake"), lambda: lf.plot.updates(pd.DataFrame()), zoomed):
+    try:
+        needs()
+    except lf.errors.ConfigurationError as error:
+        print(error)
+""",
+    "a command on a lake says it, too": """
+import pathlib
+pathlib.Path("lake/updates").mkdir(parents=True)
+sys.argv = ["ledgerframes", "sql", "lake", "select 1"]
+from ledgerframes.cli import main
+main()
+""",
+}
+LAKE = "a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'\n"
+CHARTS = "charts need matplotlib, which is not installed; run: pip install matplotlib\n"
+ZOOMED = "interactive charts need plotly; install it with: pip install 'ledgerframes[interactive]'\n"
+SAID = [(0, "True\n", ""), (0, LAKE + CHARTS + ZOOMED, ""), (2, "", "error: " + LAKE)]
 
 
-def test_loading_computing_and_exporting_need_neither_lake_nor_pictures(tmp_path):
-    done = run(
-        """
-        import ledgerframes as lf
-        with lf.sandbox(updates=60) as net:
-            history = lf.load_history(net, progress=False)
-        lf.rewards(history), lf.reassignment_flows(history.reassignments)
-        print(lf.export(dict(events=history.events), "out").rows == len(history.events))
-        """,
-        tmp_path,
-    )
+@pytest.mark.parametrize(("program", "said"), [*zip(PROGRAMS.values(), SAID, strict=True)], ids=PROGRAMS)
+def test_without_the_largest_libraries(program, said, tmp_path):
+    command = [sys.executable, "-c", WITHOUT + program]
+    done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=300)
 
-    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
-
-
-def test_a_lake_and_a_picture_say_what_to_install(tmp_path):
-    done = run(
-        """
-        import ledgerframes as lf, pandas as pd
-        for needs in (lambda: lf.open_store("lake"), lambda: lf.plot.updates(pd.DataFrame())):
-            try:
-                needs()
-            except lf.errors.ConfigurationError as error:
-                print(error)
-        """,
-        tmp_path,
-    )
-
-    assert done.stdout.splitlines() == [
-        "a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'",
-        "charts need matplotlib, which is not installed; run: pip install matplotlib",
-    ], done.stderr
-
-
-def test_a_command_on_a_lake_says_what_to_install(tmp_path):
-    (tmp_path / "lake" / "updates").mkdir(parents=True)
-    done = run(
-        """
-        sys.argv = ["ledgerframes", "sql", "lake", "select 1"]
-        from ledgerframes.cli import main
-        main()
-        """,
-        tmp_path,
-    )
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'\n"
+    assert (done.returncode, done.stdout, done.stderr) == said

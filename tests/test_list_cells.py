@@ -23,9 +23,10 @@ def made_up(rng: random.Random, distinct: int, *, nulls: bool) -> pa.ChunkedArra
     return pa.chunked_array(chunks, type=TEXTS)
 
 
-@pytest.mark.parametrize("distinct", [1, 3, 50, 5_000])
-@pytest.mark.parametrize("nulls", [False, True], ids=["texts", "texts and nulls"])
-def test_cells_are_the_lists_as_tuples(distinct, nulls):
+@pytest.mark.parametrize("together", [frames._TOGETHER, 0, 2_000])
+@pytest.mark.parametrize(("distinct", "nulls"), [(1, False), (50, True), (5_000, False)])
+def test_cells_are_the_lists_as_tuples(distinct, nulls, together, monkeypatch):
+    monkeypatch.setattr(frames, "_TOGETHER", together)
     rng = random.Random(distinct)
     for number in range(30):
         column = made_up(rng, distinct, nulls=nulls)
@@ -36,14 +37,3 @@ def test_cells_are_the_lists_as_tuples(distinct, nulls):
 
         assert cells.dtype == object
         assert cells.tolist() == [None if texts is None else tuple(texts) for texts in column.to_pylist()]
-
-
-@pytest.mark.parametrize("together", [0, 2_000])
-def test_cells_are_the_same_where_chunks_are_too_large_to_be_taken_together(monkeypatch, together):
-    column = pa.chunked_array([made_up(random.Random(seed), 50, nulls=False).combine_chunks() for seed in range(20)])
-    whole = shape(pa.table({"parties": column}))
-
-    monkeypatch.setattr(frames, "_TOGETHER", together)
-
-    assert shape(pa.table({"parties": column}))["parties"].tolist() == whole["parties"].tolist()
-    assert whole["parties"].tolist() == [None if texts is None else tuple(texts) for texts in column.to_pylist()]

@@ -3,10 +3,7 @@
 import re
 from pathlib import Path, PureWindowsPath
 
-import pytest
-
 import ledgerframes as lf
-from ledgerframes.store.lake_folder import _MISREAD
 
 FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 LONGEST = 180  # of the 260 characters that Windows takes by default, below a folder of the user
@@ -72,11 +69,3 @@ def test_a_tilde_is_the_home_folder_wherever_a_path_is_given(tmp_path, monkeypat
     with lf.replay("~/record") as net:
         assert lf.load_history(net).updates.equals(history.updates)
     lf.sandbox(load="~/world").close()
-
-
-@pytest.mark.parametrize("path", [r"C:\Users\ann\my lake", r"\\server\share\lake", "D:/lake"])
-def test_folders_of_windows_may_hold_a_lake(path):
-    folder = PureWindowsPath(path)
-
-    assert "://" not in str(folder)
-    assert _MISREAD.search(folder.as_posix()) is None

@@ -47,45 +47,49 @@ def test_a_result_is_text_plain_values_json_and_a_piece_of_a_page(result, member
     assert type(result).__name__ in repr(result) or repr(result) == str(result)
 
 
-def test_a_sync_report_has_a_line_for_each_migration():
-    covered = tuple(f"migration {number} from its start up to 2025-03-03T15:55:40.433049Z" for number in range(3))
-    report = lf.types.SyncReport("s", "2026-01-01T00:00:00Z", covered=covered)
-
-    lines = str(report).splitlines()
-    place = lines.index(f"covered  {covered[0]}")
-    assert lines[place + 1 : place + 3] == [f"{'':<8} {text}" for text in covered[1:]]
-    assert "covered  nothing yet" in str(lf.types.SyncReport("s", "2026-01-01T00:00:00Z"))
-
-
-def test_a_plan_has_a_line_for_each_figure():
-    begin = "2025-03-03T09:00:24.887782Z"
-    known = lf.types.Plan("ledger begin to 2025-03-03T14:13:21.427710Z", 1707, 17, 14, 12.4, 0.2)
-    late = lf.types.Plan("the first update there is to 2025-03-04T00:00:00Z", 90_000, 90, 120, 812.5, 12.25, begin)
-
-    assert str(known).splitlines() == [
-        "range    ledger begin to 2025-03-03T14:13:21.427710Z",
-        "size     about 1,707 updates, 12.4 MB",
-        "cost     about 17 requests by load_history, in under a minute; about 14 by store.sync",
-    ]
-    assert str(late).splitlines()[2:] == [
-        "cost     about 90 requests by load_history, in 12.2 minutes; about 120 by store.sync",
-        f"begins   late, at {begin}",
-    ]
-    assert repr(known) == f"<Plan\n{known}>"
-
-
 @pytest.mark.parametrize("as_", ["pandas", "arrow"])
-def test_a_history_and_a_network_are_a_line_each(as_):
-    with lf.sandbox(updates=20) as net:
-        history = lf.load_history(net, as_=as_)
-        verdicts = lf.load_verdicts(net, as_=as_)
+def test_a_history_a_network_and_pages_show_sizes_and_places(as_):
+    with lf.sandbox(updates=50) as net:
+        history, verdicts = lf.load_history(net, as_=as_), lf.load_verdicts(net, as_=as_)
+        users, page, dso = net.ledger.list_users(), net.scan.updates(page_size=2), net.scan.dso()
     counts = ", ".join(f"{len(frame):,} {name}" for name, frame in history._asdict().items())
     source = net.settings.scan_url[0]
     assert repr(history).startswith(f"History({counts}, ledger begin to ")
     assert repr(history).endswith(f", {source})")
     assert repr(verdicts).startswith(f"Verdicts({len(verdicts.verdicts):,} verdicts, ")
-    assert source in history._repr_html_()
-    legs = lf.types.History(None, *history[1:])
-    assert repr(legs).startswith(f"History({counts.partition(', ')[2]}, ")
+    assert repr(lf.types.History(None, *history[1:])).startswith(f"History({counts.partition(', ')[2]}, ")
     assert str(net).startswith(f"<Network scan {source}, validator http")
     assert "***" not in str(net)
+    assert repr(users) == f"UsersPage({len(users.users)} users, next_page_token={users.next_page_token!r})"
+    assert repr(page).startswith("HistoryPage(2 items, (migration 0, 2025-")
+    assert repr(dso.latest_mining_round.contract).startswith("Contract(Splice.Round:OpenMiningRound 00")
+    for part in ("<td>updates</td><td>50</td>", "ledger begin to 2025", source):
+        assert part in history._repr_html_()
+    assert f"<td>verdicts</td><td>{len(verdicts.verdicts)}</td>" in verdicts._repr_html_()
+    assert "simulated ledger" in net._repr_html_()
+
+
+def test_a_network_is_shown_without_its_tokens_and_an_interface_with_its_servers():
+    net = lf.connect(scan_url="https://scan.example.com/api/scan", scan_token="hush-hush", decimals="float")
+
+    assert repr(net.scan) == "<Scan https://scan.example.com/api/scan>"
+    assert repr(net.ledger) == "<Ledger not connected>"
+    names = {"template_id": "1f:M:T", "contract_id": "00" * 40, "created_event_blob": "QUJD", "synchronizer_id": "s"}
+    assert repr(lf.commands.DisclosedContract(**names)) == f"DisclosedContract(M:T {'00' * 8}…)"
+    shown = net._repr_html_()
+    for part in ("https://scan.example.com/api/scan", "not connected", "float"):
+        assert part in shown
+    assert "hush" not in shown
+
+
+def test_a_store_is_shown_before_and_after_its_first_sync(tmp_path):
+    store = lf.open_store(tmp_path / "<lake>")
+    before = store._repr_html_()
+    with lf.sandbox(updates=50) as net:
+        store.sync(net, progress=False)
+
+    shown = store._repr_html_()
+
+    assert "<td>updates</td><td>50</td>" in shown
+    assert "its start" in shown
+    assert "<lake>" not in before + shown

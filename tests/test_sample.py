@@ -24,18 +24,6 @@ def program():
     return runpy.run_path(str(DATA / "make_sample.py"))
 
 
-@pytest.fixture(scope="module")
-def made_anew(program):
-    with lf.sandbox(seed=ABOUT["seed"], updates=ABOUT["updates"]) as net:
-        return program["load_all"](net)
-
-
-@pytest.fixture(scope="module")
-def replayed(program):
-    with lf.replay(SAMPLE / "answers") as net:
-        return program["load_all"](net)
-
-
 def stored(name):
     return pq.read_table(SAMPLE / "tables" / f"{name}.parquet")
 
@@ -45,40 +33,23 @@ def rows(table, but=("source",)):
     return [{key: value for key, value in row.items() if key not in but} for row in table.to_pylist()]
 
 
+@pytest.fixture(scope="module", params=["made again", "replayed"])
+def loaded(request, program):
+    """All tables, of the program's sandbox or of the recorded answers."""
+    made = request.param == "made again"
+    options = {"seed": ABOUT["seed"], "updates": ABOUT["updates"]}
+    with lf.sandbox(**options) if made else lf.replay(SAMPLE / "answers") as net:
+        return program["load_all"](net)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_is_what_the_program_makes_and_what_the_answers_give_without_a_server(loaded, name):
+    assert rows(stored(name)) == rows(loaded[name])
+    assert len(loaded[name]) == ABOUT["rows"][name] > 0
+
+
 def test_every_table_is_in_the_sample():
     assert sorted(set(lf.tables()["table"]) - {"rejects", *COMPUTED}) == NAMES
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_table_is_what_the_program_makes(made_anew, name):
-    assert rows(stored(name)) == rows(made_anew[name])
-    assert len(made_anew[name]) == ABOUT["rows"][name] > 0
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_answers_give_the_same_table_without_a_server(replayed, name):
-    assert rows(replayed[name]) == rows(stored(name))
-
-
-def test_a_notebooks_first_cell_reads_the_sample_as_frames():
-    with lf.replay(SAMPLE / "answers") as net:
-        updates, events, reassignments = lf.load_history(net)
-
-    assert len(lf.reassignment_flows(reassignments)) > 0
-    assert set(events.update_id) <= set(updates.update_id)
-
-
-def test_the_dictionary_describes_every_column_of_the_sample():
-    dictionary = (DATA / "dictionary.md").read_text(encoding="utf-8")
-
-    missing = [
-        f"{name}.{column}"
-        for name in NAMES
-        for column in stored(name).column_names
-        if f"| `{column}` |" not in dictionary
-    ]
-
-    assert missing == []
 
 
 def test_the_sample_is_small_and_holds_no_token():

@@ -18,7 +18,7 @@ from ledgerframes.stopping import Signalled, forget_signals, held_back, leave
 from ledgerframes.threads import ahead, result, spawn, to_the_end, together
 
 
-def test_so_many_calls_run_at_a_time_and_none_after_one_that_fails():
+def test_so_many_calls_run_at_a_time_and_results_keep_their_order():
     running, most = [], []
 
     def call(number):
@@ -30,10 +30,23 @@ def test_so_many_calls_run_at_a_time_and_none_after_one_that_fails():
 
     assert together([partial(call, number) for number in range(1, 13)], "call", at_once=2)[:3] == [12, 6, 4]
     assert max(most) <= 2
-    most.clear()
-    with pytest.raises(ZeroDivisionError):
-        together([partial(call, number) for number in (0, 1, 2, 3)], "call", at_once=1)
-    assert most == [1]
+
+
+def test_after_a_call_that_fails_no_other_is_begun():
+    begun, failed = [], threading.Event()
+
+    def fail():
+        failed.set()
+        raise IndexError("first")
+
+    def call():
+        begun.append(1)
+        failed.wait(20)
+        time.sleep(0.1)
+
+    with pytest.raises(IndexError, match="first"):
+        together([fail, *[call] * 8], "call", at_once=2)
+    assert len(begun) <= 1
 
 
 LEFT_OPEN = """
@@ -143,13 +156,9 @@ def test_a_call_is_waited_for_though_a_signal_comes_while_its_thread_starts(monk
         start(thread)
         raise KeyboardInterrupt
 
-    def call():
-        time.sleep(0.3)
-        steps.append("ended")
-
     monkeypatch.setattr(threading.Thread, "start", start_and_raise)
     with pytest.raises(KeyboardInterrupt):
-        to_the_end(call, "library")
+        to_the_end(lambda: time.sleep(0.3) or steps.append("ended"), "library")
     assert steps == ["ended"]
 
 
@@ -224,3 +233,10 @@ def test_a_time_limit_of_the_caller_is_not_taken_for_a_servers(alarm, load):
         except TimeoutError:  # whoever tries again while it is handled hears of the server
             with pytest.raises(lf.errors.NoAnswerError):
                 load(lf.connect(scan_url=url, read_timeout=0.2, attempts=1))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no SIGALRM")
+def test_a_time_limit_of_the_caller_ends_a_wait_for_a_thread(alarm):
+    alarm(0.3)
+    with pytest.raises(TimeoutError, match="the caller's"):
+        result(spawn(lambda: time.sleep(3), "call"))

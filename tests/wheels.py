@@ -68,18 +68,8 @@ def build_sdist(folder: Path) -> Path:
 def build_wheel(source: Path, **variables: str) -> Path:
     """Build a wheel into `dist/`."""
     before = set(DIST.glob("*.whl"))
-    command = (
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "-w",
-        str(DIST),
-        str(source),
-    )
-    run(sys.executable, *command, **variables)
+    pip = ("-m", "pip", "wheel", "--quiet", "--disable-pip-version-check")
+    run(sys.executable, *pip, "--no-deps", "-w", str(DIST), str(source), **variables)
     (wheel,) = set(DIST.glob("*.whl")) - before
     return wheel
 

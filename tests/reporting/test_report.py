@@ -5,18 +5,17 @@ import re
 import shutil
 from decimal import Decimal, localcontext
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.apps.html_report.coin_sections import concentration
-from ledgerframes.apps.html_report.headlines import Figure, edges, figures, known_total
+from ledgerframes.apps.html_report.headlines import figures, known_total
 from ledgerframes.apps.html_report.page import Section, page, table
 from ledgerframes.apps.html_report.report import stored_report_data
-from ledgerframes.apps.html_report.report_data import Period, ReportData
-from ledgerframes.apps.html_report.sections import SECTIONS, _releases, licenses
+from ledgerframes.apps.html_report.report_data import ReportData
+from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.number_format import amount_text, plural
 from tests.rigs.servers import simulated
 
@@ -25,6 +24,9 @@ TITLES = [
     "Coin burned", "Key figures", "Governance", "Validators", "Instruments", "Templates", "Anomalies",
     "Where this comes from",
 ]  # fmt: skip
+
+
+COIN = ["balances", "transfers", "rewards", "coin_supply", "burn"]
 
 
 class Reader(HTMLParser):
@@ -114,16 +116,6 @@ def test_a_range_with_a_hole_says_so_before_its_figures(net, tmp_path):
     assert "part of this range is missing" not in whole
 
 
-def test_a_history_in_arrow_is_reported_as_one_in_pandas(net, tmp_path):
-    pages = []
-    for form in ("pandas", "arrow"):
-        path = tmp_path / f"{form}.html"
-        lf.report(lf.load_history(net, limit=50, as_=form), path, sections=["summary", "provenance"])
-        pages.append(path.read_text().partition("<h2")[2])
-
-    assert pages[0] == pages[1]
-
-
 def test_an_empty_range_has_a_page_too(net, tmp_path):
     history = lf.load_history(net, limit=50)
     empty = lf.types.History(*(frame.head(0) for frame in history))
@@ -135,66 +127,67 @@ def test_an_empty_range_has_a_page_too(net, tmp_path):
     assert Reader(words).pictures == 0
 
 
-def test_a_hostile_ledger_stays_text(tmp_path):
-    with simulated(seed=3, updates=300, hostile=True) as net:
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # it contradicts itself
+def test_a_hostile_ledger_stays_text_and_every_section_of_coin_has_a_chart_or_a_reason(tmp_path):
+    with simulated(seed=3, updates=150, hostile=True) as net:
         history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
     events = history.events.assign(template_name="<script>alert(1)</script>\u202e:T")
-    words = lf.report(
-        history._replace(events=events), tmp_path / "report.html", sections=["templates", "provenance"]
-    ).read_text()
-    assert Reader(words).scripts == 0
+    words = ""
+    for data, sections in ((history, COIN), (history._replace(events=events), ["templates", "provenance"])):
+        words = lf.report(data, tmp_path / "report.html", sections=sections, overwrite=True).read_text()
+        assert len(Reader(words).headings) == len(sections)
+        assert Reader(words).scripts == 0
     assert "&lt;script&gt;" in words
     assert "\u202e" not in words
 
 
-def test_cells_are_exact_and_escaped():
-    frame = pd.DataFrame({"a": ["<b>"], "amount": [Decimal("1234.0000000001")], "n": [12345], "yes": [True]})
+def test_cells_are_escaped_readable_and_exact_under_the_pointer():
+    party = "alice::1220" + "ab" * 32
+    frame = pd.DataFrame(
+        {"a": ["<b>"], "amount": [Decimal("1234.0000000001")], "n": [12345], "yes": [True], "party_id": [party],
+         "share": [8.77e-7], "taken": [pd.Timedelta("88s")], "coin": [Decimal("0.0000000000")]}
+    )  # fmt: skip
     words = table(frame, "x & y")
-    assert "&lt;b&gt;" in words
-    assert "title='1,234.0000000001'>1,234.00<" in words
-    assert "12,345" in words
-    assert ">yes<" in words
-    assert "x &amp; y" in words
+    shown = ["&lt;b&gt;", "title='1,234.0000000001'>1,234.00<", "12,345", ">yes<", "x &amp; y", ">0.0088 bp<",
+             f"<td class=short title='{party}'>alice</td>", ">1 min 28 s<", ">0</td>"]  # fmt: skip
+    assert [one for one in shown if one not in words] == []
     Reader(page("t", "s", [Section("x", [words])]))
+    with lf.aliases({party: "Bank A"}):
+        assert f"<td class=short title='{party}'>alice</td><td class=short>Bank A</td>" in table(frame)
 
 
-def test_a_page_that_is_there_stays(filled, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text("mine")
-    with pytest.raises(lf.errors.InputError, match="overwrite=True"):
-        lf.report(filled, path)
-    assert path.read_text() == "mine"
+REFUSED = {
+    "there": ("page.html", {}, "overwrite=True"),
+    "a folder": ("folder", {"overwrite": True}, "is a folder; name the file for the page"),
+    "PDF": ("report.pdf", {}, "print it to PDF in the browser"),
+    "section": ("r.html", {"sections": ["weather"]}, "sections: 'weather'"),
+    "two begins": ("r.html", {"last": "7d", "start": "begin"}, "both say where to begin"),
+    "no duration": ("r.html", {"last": "soon"}, "last='soon'"),
+    "no flag": ("r.html", {"interactive": "yes"}, "interactive"),
+    "beyond": ("r.html", {"end": "2099-01-01"}, "Sync that range first"),
+}
+
+
+@pytest.mark.parametrize(("name", "options", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_written_is_said_and_what_is_there_stays(filled, tmp_path, name, options, said):
+    (tmp_path / "page.html").write_text("mine")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(lf.errors.InputError, match="is a folder; name the file for the page"):
-        lf.report(filled, tmp_path / "folder", overwrite=True)
-    assert (tmp_path / "folder").is_dir()
-    with pytest.raises(lf.errors.InputError, match="print it to PDF in the browser"):
-        lf.report(filled, tmp_path / "report.pdf")
-    lf.report(filled, path, sections=["provenance"], overwrite=True)
-    assert "Where this comes from" in path.read_text()
+    with pytest.raises((lf.errors.InputError, lf.errors.PartialResultError), match=said):
+        lf.report(filled, tmp_path / name, **options)
+    assert {one.name for one in tmp_path.iterdir()} == {"page.html", "folder"}
+    assert (tmp_path / "page.html").read_text() == "mine"
 
 
-def test_a_wrong_argument_is_named(filled, tmp_path):
-    with pytest.raises(lf.errors.InputError, match="sections: 'weather'"):
-        lf.report(filled, tmp_path / "r.html", sections=["weather"])
-    with pytest.raises(lf.errors.InputError, match="give a Store or a History, not a list"):
-        lf.report([1], tmp_path / "r.html")
-    with pytest.raises(lf.errors.PartialResultError):
-        lf.report(filled, tmp_path / "r.html", end="2099-01-01")
-    assert not (tmp_path / "r.html").exists()
-
-
-def test_validators_of_a_part_of_the_history_stand_on_the_rounds_of_their_first_coupons(filled, net):
-    late = lf.load_history(net, start=(1, "0001-01-01"), progress=False)
-    report_data = ReportData(late.updates, late._asdict().__getitem__, filled)
-    assert "Validators by the round of their first coupon" in "".join(licenses(report_data).parts)
+def test_a_page_is_replaced_where_that_is_asked_for(filled, tmp_path):
+    (tmp_path / "page.html").write_text("mine")
+    lf.report(filled, tmp_path / "page.html", sections=["provenance"], overwrite=True)
+    assert "Where this comes from" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.long
 def test_the_coin_s_sections_have_the_figures_of_the_tables(filled, tmp_path):
-    sections = ["balances", "transfers", "rewards", "coin_supply", "burn"]
-    words = lf.report(filled, tmp_path / "report.html", sections=sections).read_text()
-    assert Reader(words).pictures == len(sections)
+    words = lf.report(filled, tmp_path / "report.html", sections=COIN).read_text()
+    assert Reader(words).pictures == len(COIN)
     with localcontext(prec=60):
         burned = lf.mint_burn(filled, decimals="exact").filter(like="burned_").sum()
         paid = lf.transfers(filled, decimals="exact")
@@ -226,21 +219,9 @@ def test_a_range_counts_the_rewards_that_were_claimed_in_it(filled, tmp_path):
 
 
 @pytest.mark.long
-def test_what_the_figures_lack_and_what_is_not_explained_is_said(filled, net, tmp_path):
-    whole = lf.report(filled, tmp_path / "whole.html", sections=["summary", "coin_supply", "rewards"]).read_text()
-    assert "Minting and burning leave 0 CC of the change in supply unexplained." in whole
-    assert "Unexplained" in whole
-    assert "coupons began before what is known" not in whole
-
-    part = lf.load_history(net, start=filled.load("updates").record_time.iloc[-900], progress=False)
-    with pytest.warns(lf.errors.IncompleteFiguresWarning):
-        page = lf.report(part, tmp_path / "part.html", sections=["coin_supply", "rewards"]).read_text()
-    assert "coupons began before what is known and ended in it" in page
-
-
-@pytest.mark.long
 def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
-    whole = words_of("summary", data=history_of(filled), store=filled)
+    whole, supply = (words_of(name, data=history_of(filled), store=filled) for name in ("summary", "coin_supply"))
+    assert "Minting and burning leave 0 CC of the change in supply unexplained." in supply
     coupons = lf.rewards(filled)
     assert f"At the end, {(coupons.outcome == 'open').sum():,} coupons worth" in whole
     assert "coins worth" in whole
@@ -258,22 +239,6 @@ def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
     before = (lf.reassignment_flows(part.reassignments).edge == "start").sum()
     assert before
     assert f"{before:,} reassignments may have begun before what is known" in words
-
-
-def test_the_sections_of_snapshots_say_as_of_when_they_are(filled):
-    data = history_of(filled)
-    for section, name in (("licenses", "licenses"), ("supply", "instruments"), ("summary", "licenses")):
-        loaded = filled.load(name).loaded_at.max()
-        assert f"as of {loaded:%Y-%m-%d %H:%M} UTC" in words_of(section, data=data, store=filled), section
-
-
-@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # it contradicts itself
-def test_the_coin_s_sections_of_a_hostile_ledger_have_a_picture_or_a_reason(tmp_path):
-    with simulated(seed=3, updates=150, hostile=True) as net:
-        history = lf.load_history(net, start=(-(2**63), "0001-01-01"))
-    sections = ["balances", "transfers", "rewards", "coin_supply", "burn"]
-    words = lf.report(history, tmp_path / "report.html", sections=sections).read_text()
-    assert Reader(words).headings == ["Balances", "Transfers", "Rewards", "Coin supply", "Coin burned"]
 
 
 def figures_of(words):
@@ -307,16 +272,6 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
         assert f">{status}</td><td class=number>{count}</td>" in words
 
 
-def test_a_period_reads_what_was_active_before_it_and_nothing_older(filled, monkeypatch):
-    middle = filled.load("updates").record_time.quantile(0.7)
-    period = stored_report_data(filled, middle)
-    assert period.opening.rows
-    assert len(period.whole.updates) < len(filled.load("updates"))
-    monkeypatch.setattr(ReportData, "opening", None)
-    with localcontext(prec=60):
-        assert figures(period) == figures(stored_report_data(filled, middle))
-
-
 def test_coin_of_a_period_is_that_of_its_time_and_not_of_its_rounds(filled):
     """A round that opened in a period mints after it, too, and the period begins within another one."""
     times, us = filled.load("updates").record_time, pd.Timedelta("1us")
@@ -334,82 +289,6 @@ def test_coin_of_a_period_is_that_of_its_time_and_not_of_its_rounds(filled):
     assert f"of the {amount_text(float(minted))} CC minted." in words
 
 
-@pytest.mark.long
-def test_a_period_has_a_scorecard_of_validators_though_not_who_came_back(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(days=3) as net:
-        store.sync(net, progress=False)
-    words = lf.report(store, tmp_path / "r.html", start="2025-03-05", sections=["key_figures"]).read_text()
-    assert "What validators were paid" in words
-    assert "Whether parties come back cannot be computed from this range" in words
-
-
-def test_no_period_lies_before_the_first_time():
-    begin, last = (pd.Timestamp(year, 1, 1, tz="UTC").as_unit("us") for year in (3000, 9999))
-    assert Period(begin).before(last) is None
-    assert Period(begin).before(begin + pd.Timedelta(days=1)) == Period(begin - pd.Timedelta(days=1), begin)
-
-
-def test_a_period_without_a_known_one_before_says_what_it_is(filled, tmp_path):
-    words = lf.report(filled, tmp_path / "report.html", last="3650d", sections=["summary"]).read_text()
-
-    assert figures_of(words)["Updates"] == ("2,000", "")
-    assert "compared with" not in words
-
-
-@pytest.mark.parametrize(
-    ("here", "before", "said"),
-    [
-        (15, 10, "▲ 50.0%"),
-        (10, 10, "no change"),
-        (5, 0, "0 before"),
-        (500, 1, "▲ 500-fold"),
-        (5, None, ""),
-    ],
-)
-def test_a_change_is_in_percent_where_that_can_be_read(here, before, said):
-    assert Figure("x", "y", here, before).change() == said
-
-
-@pytest.mark.long
-def test_statuses_count_reassignments_and_anomalies_count_legs(filled, tmp_path):
-    words = lf.report(filled, tmp_path / "report.html", sections=["flows", "anomalies"]).read_text()
-    flows = lf.reassignment_flows(filled.load("reassignments"))
-
-    repaired = (flows.status == "repaired").sum()
-    assert "Reassignments by status" in words
-    assert f"<td class=short>repaired</td><td class=number>{repaired}</td>" in words
-    assert "Legs by anomaly" in words
-    assert f"<td class=short>repaired</td><td class=number>{2 * repaired}</td>" in words
-
-
-def test_releases_are_the_newest_first_with_shares_in_percent():
-    versions = ["0.5.9", "0.5.10-snapshot.3", "0.5.10", "0.5.9", "odd", None]
-    licenses = pd.DataFrame({"validator": list("abcdef"), "version": versions})
-
-    releases = _releases(licenses)
-
-    assert releases.release.to_list()[:2] == ["0.5.10", "0.5.9"]
-    assert releases.validators.to_list()[:2] == [2, 2]
-    assert table(releases).count("33.3%") == 2
-
-
-def test_names_and_shares_and_durations_are_readable_and_ids_whole():
-    party = "alice::1220" + "ab" * 32
-    frame = pd.DataFrame(
-        {"party_id": [party], "share": [8.77e-7], "taken": [pd.Timedelta("88s")], "coin": [Decimal("0.0000000000")]}
-    )
-
-    words = table(frame)
-
-    assert f"<td class=short title='{party}'>alice</td>" in words
-    assert ">0.0088 bp<" in words
-    assert ">1 min 28 s<" in words
-    assert ">0</td>" in words
-    with lf.aliases({party: "Bank A"}):
-        assert f"<td class=short title='{party}'>alice</td><td class=short>Bank A</td>" in table(frame)
-
-
 def test_pictures_follow_the_theme_and_paper_is_light(filled, tmp_path):
     words = lf.report(filled, tmp_path / "report.html", sections=["activity"]).read_text()
 
@@ -421,13 +300,6 @@ def test_pictures_follow_the_theme_and_paper_is_light(filled, tmp_path):
     style = words[: words.index("</style>")]
     assert "@media screen and (prefers-color-scheme: dark)" in style
     assert "@media print" in style
-
-
-def test_last_and_start_do_not_go_together(filled, tmp_path):
-    with pytest.raises(lf.errors.InputError, match="both say where to begin"):
-        lf.report(filled, tmp_path / "r.html", last="7d", start="begin")
-    with pytest.raises(lf.errors.InputError, match="last='soon'"):
-        lf.report(filled, tmp_path / "r.html", last="soon")
 
 
 def test_a_report_reads_no_table_that_its_sections_do_not_need(tmp_path, net):
@@ -456,18 +328,6 @@ def history_of(store):
     return [store.load(name) for name in ("updates", "events", "reassignments")]
 
 
-def test_the_origin_of_the_data_is_written_out(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(days=9) as days:
-        store.sync(days, progress=False)
-    words = words_of("provenance", data=history_of(store), store=store)
-
-    assert store.load("updates").attrs["range"] in words
-    assert f"{store.sql('select count(*) as n from updates').n[0]:,}" in words
-    assert store.coverage().to_end.tolist() == [True, True, False]
-    assert (words.count("all rows"), "9999" in words) == (2, False)
-
-
 def test_the_parties_that_a_summary_was_asked_for_are_not_taken_for_all_holders(net, tmp_path):
     store = lf.open_store(tmp_path / "late")
     store.sync(net, last="5min", progress=False)
@@ -479,37 +339,6 @@ def test_the_parties_that_a_summary_was_asked_for_are_not_taken_for_all_holders(
     assert "summary of the parties asked for" in words
     assert "Gini" not in words
     assert "<p></p>" not in store.report(tmp_path / "report.html", sections=["holdings"]).read_text()
-
-
-def test_the_report_counts_the_anomalies_that_the_function_lists(synced):
-    listed = lf.reassignment_anomalies(synced.load("reassignments"))["anomaly"].value_counts()
-    assert len(listed) > 0
-
-    words = words_of("anomalies", data=history_of(synced), store=synced)
-
-    for anomaly, count in listed.items():
-        assert re.search(rf"{anomaly}\s+{count}\b", words), words
-    assert "begins later" not in words
-
-
-def test_a_report_without_anomalies_says_of_how_many_legs_that_is(synced):
-    updates, events, legs = history_of(synced)
-    odd = lf.reassignment_anomalies(legs)
-    sound = legs[~legs.contract_id.isin(odd.contract_id)]
-    assert len(sound) > 1
-
-    assert (
-        words_of("anomalies", data=(updates, events, sound))
-        == f" No contradictions in {len(sound)} legs of reassignments. "
-    )
-
-
-def test_an_assignment_may_have_its_unassignment_before_the_range(synced):
-    legs = synced.load("reassignments")
-    later = legs.record_time[len(legs) // 2]
-    part = [synced.load(name, start=later) for name in ("updates", "events", "reassignments")]
-
-    assert "an unassignment may lie before it" in words_of("anomalies", data=part)
 
 
 def test_concentration_is_that_of_the_largest_holders():
@@ -541,20 +370,6 @@ def test_a_lake_without_snapshots_has_figures_in_usd_burn_against_mint_and_the_v
     assert "Validators that received a license, from the history" in page
 
 
-@pytest.mark.parametrize(("rows", "coin", "rest"), [(4, "4614.3", ", the others are worth"), (3, "0", ".")])
-def test_coins_of_before_are_counted_once_and_none_is_worth_nothing_for_being_unknown(rows, coin, rest):
-    counted = pd.DataFrame()
-    counted.attrs["edges"] = {
-        "began_before": {"rows": rows, "coin": coin, "not_known": 3, "without_create": 3},
-        "open_at_end": {"rows": 7, "coin": "10087.0", "not_known": 0},
-    }
-
-    words = f"{rows} coins began before what is known and ended in it; the worth of 3 of them is not known{rest}"
-    assert words in "".join(
-        edges(SimpleNamespace(table={"supply": counted}.get, edged_from="", opening=None), "supply", "coins")
-    )
-
-
 def test_a_part_of_a_lake_that_begins_late_says_what_its_edges_are_of(tmp_path):
     store = lf.open_store(tmp_path / "lake")
     with (
@@ -579,7 +394,7 @@ def test_a_range_from_a_place_of_one_migration_has_the_figures_of_what_it_reads(
 
     def page(**options):
         path = lf.report(synced, tmp_path / "r.html", sections=["summary", "activity"], overwrite=True, **options)
-        return re.sub(r"<[^>]*>", " ", path.read_text())
+        return re.sub(r"<[^>]*>|\d\d:\d\d UTC by", " ", path.read_text())  # a minute may pass between two pages
 
     for start, end in (((last, day_before), None), ((middle, day_before), (last, day_before))):
         words, of = page(start=start, end=end), synced.load("updates", start=start, end=end)
@@ -609,13 +424,3 @@ def test_what_is_not_known_to_have_been_burned_is_not_said_to_be_nothing(synced)
         assert f"of {count} that is not known." in words
         assert "No update burns coin" not in words
         assert f"{unknown.removeprefix('burned_')} 0 " not in words
-
-
-def test_a_period_of_a_lake_from_ledger_begin_knows_the_validators(synced, tmp_path):
-    page = lf.report(synced, tmp_path / "r.html", sections=["summary", "licenses"], last="30min").read_text()
-
-    assert (
-        int(figures_of(page)["Validators"][0])
-        == synced.sql("select count(distinct validator) as n from license_states").n.iloc[0]
-    )
-    assert "Validators that received a license, from the history" in page

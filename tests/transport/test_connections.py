@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import socket
 import threading
-import tracemalloc
 
 import pytest
 from hostile_server import Reply, answer
@@ -15,7 +14,6 @@ from ledgerframes.transport import Endpoint
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 COMMAND = Endpoint(interface="scan", method="POST", path="/v0/command", safe=False)
-LARGE = b"[" + b"1," * 4_000_000 + b"1]"
 STRAY = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"another"'
 
 
@@ -119,43 +117,6 @@ def test_a_connection_that_the_server_has_closed_is_not_asked_again(transport):
             assert sender.send(READ.request(), read=bytes).value == b"[]"
             assert closed.wait(60)
         thread.join(60)
-
-
-def test_a_large_body_is_held_once(serve, transport):
-    # As it is: the server is in this process, and must not join head and body meanwhile.
-    server = serve(Reply(body=b"[]"), raw(b"Content-Length: %d\r\n" % len(LARGE), LARGE))
-    sender = transport(scan_url=server.url)
-    sender.send(READ.request(), read=len)  # imports what it needs
-    tracemalloc.start()
-    try:
-        assert sender.send(READ.request(), read=len).value == len(LARGE)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 1.2 * len(LARGE)
-
-
-def test_threads_have_connections_of_their_own(serve, transport):
-    meeting = threading.Barrier(4, timeout=60)
-
-    def together(heard):
-        meeting.wait()
-        return answer(heard.target)
-
-    server = serve(by=together)
-    sender = transport(scan_url=server.url)
-    got: dict[int, bytes] = {}
-
-    def send(number: int) -> None:
-        got[number] = sender.send(READ.request(query={"n": number}), read=bytes).value
-
-    threads = [threading.Thread(target=send, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert got == {number: b'"/v0/thing?n=%d"' % number for number in range(4)}
-    assert server.connections == 4
 
 
 def test_a_command_under_way_is_answered_even_if_the_connection_is_closed(serve, transport):

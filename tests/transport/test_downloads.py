@@ -97,15 +97,6 @@ def test_what_goes_wrong_each_time_ends_after_a_few_requests_and_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_endless_body_ends_where_the_disk_has_no_more_room(serve, fetch, tmp_path, monkeypatch):
-    rooms = iter([10**12, 10**12])
-    usage = SimpleNamespace
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(free=next(rooms, 1_000)))
-    with pytest.raises(lf.errors.StoreError, match="0 MB free"):
-        fetch(serve(Reply(raw=b"HTTP/1.1 200 X\r\n\r\n", endless=DATA)))
-    assert list(tmp_path.iterdir()) == []
-
-
 LIMITED = """
 import resource, sys
 import ledgerframes as lf
@@ -141,6 +132,13 @@ def test_room_is_asked_for_before_anything_is_written(serve, fetch, monkeypatch)
         fetch(serve(WHOLE))
 
 
+def test_a_place_that_cannot_be_written_is_named(serve, transport, tmp_path):
+    server = serve(WHOLE)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(lf.errors.StoreError, match="cannot be written"):
+        Scan(transport(scan_url=(server.scan_url,))).download_object(ref(server), tmp_path / "file" / "object")
+
+
 def test_the_token_goes_to_the_scan_and_to_no_other_host(serve, fetch):
     scan, other = serve(WHOLE), serve(WHOLE)
     secret = "of-the-scan-alone"
@@ -167,7 +165,6 @@ def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_
         ("https://scan.example.com:8443/object", None),
         ("http://1.1.1.1/object", "it is not https"),
         ("https://10.0.0.1/object", "is not public"),
-        ("https://localhost/object", "private network"),
         ("ftp://1.1.1.1/object", "not an http or https URL"),
         ("https://user:pass@1.1.1.1/object", "a user name"),
         ("https://1.1.1.1/a b", "not valid in a URL"),
@@ -203,12 +200,3 @@ def test_a_digest_is_base64_or_hexadecimal_and_any_other_is_refused_unsent(serve
     assert server.heard == []
     for written in (digest(), hashlib.sha256(DATA).hexdigest().upper()):
         assert scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object").exists()
-
-
-def test_a_recording_says_that_it_has_no_objects(tmp_path):
-    with lf.sandbox(updates=300) as net, lf.record(tmp_path / "kept", net=net) as kept:
-        with pytest.raises(lf.errors.NoAnswerError, match="not objects"):
-            lf.load_history(kept, source="objects")
-        lf.load_history(kept, limit=5)
-    with lf.replay(tmp_path / "kept") as again, pytest.raises(lf.errors.NoAnswerError, match="not objects"):
-        lf.load_history(again, source="objects")

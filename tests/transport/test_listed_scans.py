@@ -109,14 +109,6 @@ def test_a_list_that_cannot_be_had_is_a_warning_and_the_given_scans_are_asked(br
         assert net.scan.servers == (f"{url}/api/scan",)
 
 
-def test_another_value_is_refused_and_a_registry_without_a_scan():
-    for wrong in ("Network", True):
-        with pytest.raises(lf.errors.ConfigurationError, match=r"failover=.*give 'given' or 'network'"):
-            lf.connect(scan_url="https://scan.example.com/api/scan", failover=wrong)
-    with pytest.raises(lf.errors.ConfigurationError, match="needs a scan"):
-        lf.connect(registry_url="https://registry.example.com", failover="network")
-
-
 def leading_to(*addresses):
     return lambda _host: list(addresses)
 
@@ -139,6 +131,7 @@ def unknown(_host):
         ("https://printer.local.", PUBLIC, "private network"),
         ("https://10.1.2.3", PUBLIC, "not public"),
         ("https://100.64.0.1", PUBLIC, "not public"),
+        ("https://224.0.0.1", PUBLIC, "not public"),
         ("https://[::1]", PUBLIC, "not public"),
         ("https://[::ffff:127.0.0.1]", PUBLIC, "127.0.0.1 is not public"),
         ("https://[64:ff9b::a00:1]", PUBLIC, "10.0.0.1 is not public"),

@@ -3,6 +3,7 @@
 import socket
 import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 from hostile_server import Reply, answer
@@ -45,29 +46,18 @@ class NotedClock(SystemClock):
         super().sleep(seconds)
 
 
-@pytest.mark.parametrize("rate", [0.01, 100.0], ids=["for the rate", "for a place"])
-def test_waiting_at_the_gate_ends(rate):
-    clock, stop = NotedClock(), Stop()
-    gate = RateLimiter(rate=rate, burst=1, parallel=1, clock=clock, stats=Stats())
+def test_waiting_for_the_rate_or_for_a_place_ends():
+    clock = NotedClock()
     held = threading.Event()
-    if rate < 1:
-        with gate.passing(Stop()):
-            pass
-        begun = clock.waiting
-    else:
-        first = gate.passing(Stop())
-        first.__enter__()
-        held.set()
-        begun = held
-
-    def enter():
-        with gate.passing(stop):
-            raise AssertionError("it was not its turn")
-
-    assert stopped_in(enter, stop, begun) < 1.5
-    first.__exit__(None, None, None) if rate > 1 else None
-    with gate.passing(Stop()) if rate > 1 else threading.Lock():
-        pass  # the place was given back
+    held.set()
+    for rate, begun in ((0.01, clock.waiting), (100.0, held)):
+        stop = Stop()
+        gate = RateLimiter(rate=rate, burst=1, parallel=1, clock=clock, stats=Stats())
+        with gate.passing(Stop()) if rate > 1 else nullcontext():
+            if rate < 1:
+                gate._reserve()
+            assert stopped_in(gate.passing(stop).__enter__, stop, begun) < 1.5
+        assert gate._slots.acquire(timeout=0)  # the place was given back
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hostile_server import Reply, answer, text, unused_port
 
 from ledgerframes.errors import InputError, NoAnswerError, NotFoundError, ServerError, StatusError
-from ledgerframes.transport import DeprecatedEndpointWarning, Endpoint
+from ledgerframes.transport import Endpoint
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 NEW = Endpoint(interface="scan", method="GET", path="/v2/updates/{update_id}")
@@ -27,7 +27,9 @@ TWO = {
     "one fails, one lacks the route": ([text("", 500)], [GONE], (1, 1), [], ServerError),
     "a wrong request": ([answer({"error": "bad"}, 400)], [answer({})], (1, 0), [], StatusError),
 }
-FAULTS = {"500": text("", 500), "503": text("", 503), "429": text("", 429), "reset": Reply(hang_up="before")}
+FAULTS = {
+    "500": text("", 500), "503": text("", 503), "429": text("", 429), "reset": Reply(hang_up="before"), "no": GONE,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
@@ -78,16 +80,6 @@ def test_an_unknown_route_falls_back_and_is_remembered(unknown, serve, transport
     assert clock.sleeps == []
 
 
-def test_a_remembered_route_that_is_gone_leads_back_to_the_others(serve, transport):
-    known = {"/v1/updates/u"}
-    server = serve(by=lambda heard: answer({}) if heard.target in known else GONE)
-    sender = transport(scan_url=server.url)
-    requests = [e.request(path={"update_id": "u"}) for e in (NEW, OLD)]
-    sender.send(*requests, read=bytes)
-    known.symmetric_difference_update({"/v1/updates/u", "/v2/updates/u"})
-    assert sender.send(*requests, read=bytes).request.endpoint is NEW
-
-
 def test_a_404_of_the_contract_is_told_from_that_of_an_unknown_route(serve, transport):
     requests = [endpoint.request(path={"update_id": "u"}) for endpoint in (NEW, OLD)]
     for replies, said, unknown, asked in (
@@ -121,14 +113,6 @@ def test_a_local_404_is_asked_of_every_server_and_believed_when_all_say_it(serve
     assert (len(first.heard), len(second.heard)) == (2, 2)
 
 
-def test_a_server_without_the_route_is_not_asked_first_again(serve, transport):
-    other, right = serve(GONE), serve()
-    sender = transport(scan_url=[other.url, right.url])
-    for _ in range(3):
-        sender.send(READ.request(), read=bytes)
-    assert (len(other.heard), len(right.heard)) == (1, 3)
-
-
 def test_a_local_404_is_not_believed_while_a_server_is_away(serve, transport, clock):
     there = serve(ABSENT)
     away = f"http://127.0.0.1:{unused_port()}"
@@ -157,12 +141,3 @@ def test_redirects_are_not_followed_and_named_where_they_have_an_address(status,
     assert "abcd" not in str(caught.value)
     assert ("redirect" in str(caught.value)) == bool(place)
     assert target.heard == []
-
-
-def test_a_deprecated_endpoint_warns_once_and_at_the_callers_line(serve, transport):
-    old = Endpoint(interface="scan", method="GET", path="/v1/old", deprecated="deprecated since 0.5; use /v2/new")
-    sender = transport(scan_url=serve().url)
-    with pytest.warns(DeprecatedEndpointWarning, match=r"GET /v1/old.*use /v2/new") as caught:
-        sender.send(old.request(), read=bytes)
-    assert caught[0].filename == __file__
-    sender.send(old.request(), read=bytes)

@@ -121,15 +121,6 @@ def test_a_wait_that_there_is_no_time_for_is_quoted_and_not_begun(reply, seconds
     assert (len(server.heard), clock.sleeps) == (1, [])
 
 
-def test_a_wait_that_there_is_no_time_for_is_no_hindrance_with_a_second_server(serve, transport, clock):
-    patient, other = (
-        serve(answer({}, 429, Retry_After="86400")),
-        serve(text("busy", 503), text("busy", 503), answer({})),
-    )
-    transport(scan_url=[patient.url, other.url]).send(READ.request(), read=bytes)
-    assert sum(clock.sleeps) < 3
-
-
 def test_waits_grow_with_jitter_and_attempts_end(serve, transport, clock):
     server = serve(text("busy", 503))
     with pytest.raises(ServerError, match=r"busy.*Gave up after 8 attempts"):
@@ -162,12 +153,6 @@ def test_a_server_that_was_there_is_waited_for(transport):
         sender.send(READ.request(), read=bytes)
     with pytest.raises(NoAnswerError, match=r"no connection.*refused.*scan_url.*8 attempts"):
         sender.send(READ.request(), read=bytes)
-
-
-def test_a_server_that_was_never_there_does_not_keep_the_other_one_from_being_waited_for(serve, transport):
-    other = serve(*[text("busy", 503)] * 3, answer({"a": 1}))
-    sender = transport(scan_url=[f"http://127.0.0.1:{unused_port()}", other.url])
-    assert sender.send(READ.request(), read=msgspec.json.decode).value == {"a": 1}
 
 
 SLOW = {
@@ -207,31 +192,6 @@ def test_a_body_that_is_never_json_is_shown_in_part(serve, transport):
     assert len(server.heard) == 2
 
 
-def test_a_body_too_deep_to_read_is_a_decode_error_and_what_the_reader_raises_passes_through(serve, transport):
-    deep = serve(Reply(body=b"[" * 100_000))
-    with pytest.raises(DecodeError):
-        transport(scan_url=deep.url, attempts=1).send(READ.request(), read=msgspec.json.decode)
-
-    def read(_body: bytes) -> None:
-        raise ZeroDivisionError
-
-    server = serve()
-    with pytest.raises(ZeroDivisionError):
-        transport(scan_url=server.url).send(READ.request(), read=read)
-    assert len(server.heard) == 1
-
-
-@pytest.mark.parametrize("members", [1, 3])
-def test_gzip_is_read_also_in_several_members(members, serve, transport):
-    body = zipped(b"x" * 700_000).body * members
-    server = serve(Reply(body=body, headers=(("Content-Encoding", "gzip"),)))
-    sender = transport(scan_url=server.url)
-    got = sender.send(READ.request(), read=bytes)
-    assert got.value == b"x" * 700_000 * members
-    assert got.size == sender.transport.stats.bytes == 700_000 * members
-    assert server.heard[0].headers["accept-encoding"] == "gzip"
-
-
 @pytest.mark.parametrize("fault", [answer({"error": "Exceeded limit maximum (9 > 5)."}, 400), text("", 413)], ids=str)
 def test_a_revised_request_is_sent_without_a_wait(fault, serve, transport, clock):
     seen = []
@@ -246,17 +206,6 @@ def test_a_revised_request_is_sent_without_a_wait(fault, serve, transport, clock
     assert got.request == PAGES.request(json={"page_size": 5})
     assert [request.content for request, _ in seen] == [b'{"page_size":9}']
     assert clock.sleeps == []
-
-
-def test_a_revised_request_after_an_overload_waits_and_counts_as_an_attempt(serve, transport, clock):
-    sizes = iter(range(100, 0, -1))
-    server = serve(text("busy", 503))
-    with pytest.raises(ServerError):
-        transport(scan_url=server.url, attempts=3).send(
-            PAGES.request(), read=bytes, revise=lambda _request, _error: PAGES.request(json=next(sizes))
-        )
-    assert [heard.body for heard in server.heard] == [b"", b"100", b"99"]
-    assert len(clock.sleeps) == 2
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import pickle
 import traceback
@@ -15,7 +14,7 @@ from hostile_server import Reply, answer, text, unused_port
 
 from ledgerframes.config.profiles import resolve
 from ledgerframes.config.settings import Settings
-from ledgerframes.errors import ConfigurationError, LedgerframesError, NoAnswerError, StatusError
+from ledgerframes.errors import LedgerframesError, NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint, Sender, Transport
 
 TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9/"x+.c2lnbmF0dXJlLW9mLWFsaWNl'
@@ -142,13 +141,13 @@ def test_a_token_goes_to_its_own_interface_only(serve):
     assert carried == {"ledger", "validator"}
 
 
-def test_no_token_goes_where_a_revised_request_would_take_it(serve, transport):
+def test_no_token_goes_where_an_alternative_or_a_revised_request_would_take_it(serve, transport):
     scan, ledger = serve(text("", 503)), serve()
     sender = transport(scan_url=scan.url, ledger_url=ledger.url, ledger_token=TOKEN)
-    with pytest.raises(LedgerframesError, match="token stays here"):
-        sender.send(SCAN.request(), read=bytes, revise=lambda _request, _error: LEDGER.request())
-    assert len(scan.heard) == 1
-    assert ledger.heard == []
+    for alternatives, asked in (([], 1), ([LEDGER.request()], 1)):
+        with pytest.raises(LedgerframesError, match="token stays here"):
+            sender.send(SCAN.request(), *alternatives, read=bytes, revise=lambda _request, _error: LEDGER.request())
+        assert (len(scan.heard), ledger.heard) == (asked, [])
 
 
 def test_a_function_is_asked_for_the_token_at_each_request_and_an_earlier_one_is_still_masked(serve, transport):
@@ -158,15 +157,6 @@ def test_a_function_is_asked_for_the_token_at_each_request_and_an_earlier_one_is
         transport(ledger_url=server.url, ledger_token=lambda: next(tokens)).send(LEDGER.request(), read=bytes)
     assert caught.value.detail == "was ***"
     assert [heard.headers["authorization"] for heard in server.heard] == ["Bearer first-token", "Bearer second-token"]
-
-
-@pytest.mark.parametrize("value", [None, b"bytes", "", "line\nbreak", "caf\u00e9"], ids=repr)
-def test_a_function_that_returns_no_token_is_named_without_showing_it(value, serve, transport):
-    server = serve()
-    with pytest.raises(ConfigurationError, match="ledger_token") as caught:
-        transport(ledger_url=server.url, ledger_token=lambda: value).send(LEDGER.request(), read=bytes)
-    assert not value or repr(value) not in str(caught.value)
-    assert server.heard == []
 
 
 def test_settings_and_transport_show_no_token():
@@ -201,19 +191,3 @@ def test_a_token_in_what_the_http_library_logs_is_masked(serve, transport, root_
     assert '"GET /v0/x?*** HTTP/1.1" 200' in root_log.text
     assert "X-Echo" in root_log.text
     assert not leaks(root_log.text)
-
-
-def test_a_closed_or_forgotten_transport_leaves_the_loggers_alone():
-    logger = logging.getLogger("urllib3.connectionpool")
-    before = list(logger.filters)  # other tests' transports may go at any time: only what is new counts
-
-    def added():
-        return [mask for mask in logger.filters if mask not in before]
-
-    Transport(Settings()).close()
-    assert added() == []
-    sender = Transport(Settings())
-    assert len(added()) == 1
-    del sender
-    gc.collect()
-    assert added() == []
