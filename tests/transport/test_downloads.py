@@ -126,7 +126,12 @@ def test_a_full_disk_is_named_and_leaves_the_file_of_before(serve, tmp_path):
     assert len(server.heard) == 1
 
 
-def test_room_is_asked_for_before_anything_is_written(serve, fetch, monkeypatch):
+def test_room_is_asked_for_before_anything_is_written_and_on_the_way(serve, fetch, tmp_path, monkeypatch):
+    rooms = iter([10**12, 10**12])
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=next(rooms, 1_000)))
+    with pytest.raises(lf.errors.StoreError, match="0 MB free"):
+        fetch(serve(Reply(raw=b"HTTP/1.1 200 X\r\n\r\n", endless=DATA)))
+    assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=50_000_000))
     with pytest.raises(lf.errors.StoreError, match=r"50 MB free, and .*updates_compact_json_0.zstd needs 67 MB"):
         fetch(serve(WHOLE))

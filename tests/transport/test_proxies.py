@@ -80,6 +80,17 @@ def test_a_proxy_that_does_not_let_a_connection_through_is_named(status, words, 
     assert [heard.method for heard in proxy.heard] == ["CONNECT"] * asked
 
 
+def test_what_a_proxy_says_is_shown_without_the_password_that_it_was_sent(transport, named, serve):
+    def echo(heard):
+        words = f"{heard.headers['proxy-authorization']} {PASSWORD} \x1b[31m" + "x" * 50_000
+        return Reply(raw=f"HTTP/1.1 403 {words}\r\nContent-Length: 0\r\n\r\n".encode())
+
+    named(serve(by=echo).port)
+    said = failed(transport, "https://scan.example", attempts=1)
+    assert "refused: 403 Basic *** *** " in said
+    assert (len(said) < 1_000, said.isprintable()) == (True, True)
+
+
 def test_requests_through_a_proxy_of_plain_http_name_the_server_and_share_a_connection(transport, named, serve):
     proxy = serve(answer("right"))
     named(proxy.port, variable="HTTP_PROXY")
@@ -99,11 +110,11 @@ def tunnel(tmp_path, serve, named):
     """A proxy named in the environment, a server of https behind it that nobody else reaches, and whom to trust."""
     with ExitStack() as stack:
 
-        def start(*script: Reply, scheme: str = "http", **settings) -> tuple[TunnelProxy, HostileServer, Path]:
+        def start(*script: Reply, scheme: str = "http") -> tuple[TunnelProxy, HostileServer, Path]:
             authority = Authority(tmp_path)
             server = serve(*script, tls=authority.server("scan.example"))
             tls = authority.server("127.0.0.1") if scheme == "https" else None
-            proxy = stack.enter_context(TunnelProxy(server.port, tls, **settings))
+            proxy = stack.enter_context(TunnelProxy(server.port, tls))
             named(proxy.port, scheme=scheme)
             return proxy, server, authority.file
 

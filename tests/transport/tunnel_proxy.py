@@ -17,13 +17,11 @@ class TunnelProxy:
     Attributes:
         port_of_server: where the bytes go.
         tls: with what it speaks TLS itself; None for a plain one.
-        answer: what it answers to CONNECT.
         heads: each CONNECT with its headers, as it arrived.
     """
 
     port_of_server: int
     tls: ssl.SSLContext | None = None
-    answer: bytes = b"HTTP/1.1 200 Connection established\r\n\r\n"
     heads: list[str] = field(default_factory=list)
 
     def __enter__(self) -> TunnelProxy:
@@ -51,7 +49,7 @@ class TunnelProxy:
                 while not head.endswith(b"\r\n\r\n"):
                     head += near.recv(1)
                 self.heads.append(head.decode())
-                near.sendall(self.answer)
+                near.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 while True:
                     for source in select.select([near, far], [], [])[0]:
                         piece = source.recv(2**16)
