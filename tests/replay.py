@@ -52,7 +52,8 @@ class Capture:
     @property
     def reply(self) -> Reply:
         """The answer as it goes over the wire."""
-        body = self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False)
+        compact = json.dumps(self.body, ensure_ascii=False, separators=(",", ":"))
+        body = self.body if isinstance(self.body, str) else compact
         return Reply(self.status, body.encode(), (("Content-Type", self.content_type),))
 
     def matches(self, method: str, path: str) -> bool:
