@@ -19,6 +19,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.world import timestamps
 from ledgerframes.store.derive import tables
 from tests.rigs.servers import replica, simulated
 from tests.store import killed
@@ -244,3 +245,21 @@ def test_a_table_that_was_made_and_has_no_commit_yet_is_not_there_for_a_reader_a
         store.sql("select 1 from updates")
     store.sync(small)
     assert_whole(store, small)
+
+
+def days_later(update, days):
+    """The same update, recorded so many days later."""
+    micros = update.record_time + days * 86_400_000_000
+    stated = b'"record_time":"%s"' % timestamps.exact(micros).encode()
+    return update._replace(record_time=micros, rendered=re.sub(rb'"record_time":"[^"]+"', stated, update.rendered))
+
+
+def test_a_sync_that_ended_with_a_closed_migration_goes_on_with_the_next(store):
+    """Killed after the commit that closes a migration, before the first one of the next."""
+    with lf.sandbox(seed=5, updates=90) as net:
+        updates = net.sandbox.world.updates
+        updates[:] = [days_later(update, 3 * update.migration_id) for update in updates]
+        store.sync(net, end=(1, "0001-01-01"))
+        assert store.coverage().to_end.tolist() == [True]
+        store.sync(net)
+        assert_whole(store, net)
