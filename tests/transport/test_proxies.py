@@ -6,6 +6,7 @@ import base64
 import json
 import logging
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,14 @@ def test_a_dead_proxy_is_named_as_the_proxy(url, variable, transport, named, cap
     assert f"fix or unset {variable}" in said
     assert USER not in caplog.text
     assert PASSWORD not in caplog.text
+
+
+@pytest.mark.skipif(find_spec("socks") is not None, reason="PySocks is installed, so SOCKS5 can be spoken")
+def test_a_socks_proxy_without_its_library_is_refused_with_what_to_install(transport, named):
+    named(1080, scheme="socks5h")
+    said = failed(transport, "https://scan.example", ConfigurationError)
+    assert "pip install pysocks" in said
+    assert "socks5h://***@127.0.0.1:1080 that HTTPS_PROXY names" in said
 
 
 REFUSALS = {
