@@ -44,6 +44,6 @@ def test_what_is_allowed_to_break_a_file_is_broken_by_a_real_server_too(captures
     asked = json.loads((CAPTURES / f"{capture}.json").read_text())["request"]
     real = read_capture(capture)
     content_type = real.content_type.partition(";")[0]
-    body = real.sent if content_type == "application/json" else b""
+    body = real.reply.body if content_type == "application/json" else b""
     found = faults(asked["interface"], asked["method"], asked["path"], real.status, content_type, body)
     assert what[1:] in {subject(what[0], fault)[1:] for fault in found}
