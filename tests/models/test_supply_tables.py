@@ -47,7 +47,7 @@ def events(books):
 @pytest.fixture(scope="module")
 def captured(captures):  # noqa: ARG001 - skips where there are none
     """Those of a captured page."""
-    return Books(json.loads(read_capture("scan-updates-page").sent)["transactions"])
+    return Books(json.loads(read_capture("scan-updates-page").reply.body)["transactions"])
 
 
 def allowed_by(config, tick):
