@@ -113,9 +113,9 @@ def read_captures(answers: dict[str, list[bytes]]) -> list[list[bytes]]:
         if capture.status == 200:
             prefix = max((one for one in PREFIXES.values() if capture.path.startswith(one)), key=len)
             name = named(capture.method, capture.path.removeprefix(prefix))
-            answers[name].append(capture.sent)
+            answers[name].append(capture.reply.body)
             if name == UPDATES:
-                histories.append(items_of(capture.sent))
+                histories.append(items_of(capture.reply.body))
     return histories
 
 
