@@ -10,8 +10,6 @@ from tests.official.interface_files import operation
 SHARED = {
     ("scan", "interface_id", "type"): "scan-updates-page",
     ("scan", "exercise_result", "type"): "scan-updates-page",
-    # The member is an update or null, so what is inside it is found as none of both.
-    ("scan", "update", "anyOf"): "scan-events-page",
     ("scan", "next_page_token", "type"): "scan-licenses-last-page",
     ("registry", "nextPageToken", "type"): "registry-instruments",
     ("registry", "totalSupply", "type"): "registry-instruments",

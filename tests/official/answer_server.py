@@ -10,19 +10,12 @@ from random import Random
 from typing import Any
 from urllib.parse import unquote
 
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from ledgerframes.sandbox.serving import serve
-from tests.clocks import SkippingClock
+from ledgerframes.config.settings import INTERFACES
+from tests.asking import asking_one
 from tests.official.interface_files import Operation, operation
 from tests.official.made_up_values import LEAST, MOST, NULLS, Values
-
-INTERFACES = ("scan", "validator", "registry", "ledger")
+from tests.transport.hostile_server import Heard, HostileServer, Reply, answer, text
 
 UNKNOWN_UPDATE = {"code": "UPDATE_NOT_FOUND", "cause": "Update not found", "context": {}, "errorCategory": 11}
 # What the files call optional, but what the answer is there for; without it there would be a 404.
@@ -92,23 +85,21 @@ class AnswerServer:
         for _ in range(3):
             self.history += [self.update(item) for item in self.values(page).value(schema)["transactions"]]
 
-    async def answer(self, request: Request) -> Response:
+    def answer(self, heard: Heard) -> Reply:
         """One answer with status 200."""
-        _, interface, path = request.scope["raw_path"].decode().split("/", 2)
-        found = operation(interface, request.method, f"/{path}")
+        routes = (operation(interface, heard.method, heard.path) for interface in INTERFACES)
+        found = min(filter(None, routes), key=lambda one: one.path.count("{"), default=None)
         if found is None or found.path in self.without:
-            return Response("The requested resource could not be found.", 404, media_type="text/plain")
-        content = found.answers(200)
-        body = await request.body()
-        asked = json.loads(body) if body.startswith(b"{") else {}
+            return text("The requested resource could not be found.", 404)
+        asked = heard.json if heard.body.startswith(b"{") else {}
         wanted = asked.get("updateFormat", {"includeReassignments": {}})
         if self.kind == "Reassignment" and "includeReassignments" not in wanted:
-            return Response(json.dumps(UNKNOWN_UPDATE), 404, media_type="application/json")
-        value = self.make(found, dict(request.query_params), asked) if content else None
+            return answer(UNKNOWN_UPDATE, 404)
+        value = self.make(found, heard.query, asked) if found.answers(200) else None
         if found.path in BY_ID:  # its other ids begin with its own
-            value = json.loads(json.dumps(value).replace(value["update_id"], unquote(path.rpartition("/")[2])))
+            value = json.loads(json.dumps(value).replace(value["update_id"], unquote(heard.path.rpartition("/")[2])))
         self.sent.setdefault(f"{found.method} {found.path}", []).append(value)
-        return Response(json.dumps(value) if content else b"", media_type="application/json")
+        return answer(value) if found.answers(200) else Reply(body=b"")
 
     def make(self, found: Operation, query: dict[str, str], asked: dict[str, Any]) -> Any:
         """The body of an answer: of the schema, and in keeping with the request where the contract says so."""
@@ -204,9 +195,5 @@ def contracts(value: Any) -> Iterator[dict[str, Any]]:
 def answering(style: str, *, seed: int = 1, **options: Any) -> Iterator[tuple[lf.types.Network, AnswerServer]]:
     """A network whose four interfaces answer in one style."""
     server = AnswerServer(style, seed, **options)
-    app = Starlette(routes=[Route("/{path:path}", server.answer, methods=["GET", "POST"])])
-    with serve(app) as served:
-        urls = {f"{name}_url": (f"{served.url}/{name}",) for name in INTERFACES}
-        tokens = {"ledger_token": "t0ken", "validator_token": "t0ken"}
-        with lf.types.Network(Settings(**urls, **tokens, attempts=1), clock=SkippingClock()) as net:
-            yield net, server
+    with HostileServer(server.answer) as served, asking_one(served.url, attempts=1) as net:
+        yield net, server

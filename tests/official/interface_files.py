@@ -1,15 +1,14 @@
 """The official OpenAPI files as JSON Schemas: operations by interface, method and path; the tests beside call it.
 
-`openapi/NOTICE.md` says where the files come from; `later.yaml` adds what newer releases have. OpenAPI 3.0 says some
-things otherwise than JSON Schema does: `nullable`, `discriminator`, formats that bound numbers. Alternatives of `oneOf`
-are told apart by the members that only one of them requires, so that a fault inside of one is reported where it is.
+`openapi/NOTICE.md` says where the files come from; `later.yaml` adds what newer releases have. OpenAPI 3.0 has rules
+that JSON Schema has not: `nullable`, `discriminator`, formats that bound numbers. Alternatives of `oneOf` are told
+apart by the members that only one of them requires, so that a fault inside of one is reported where it is.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,8 +30,7 @@ FILES = {
 Schema = dict[str, Any]
 
 _BITS = {"int8": 8, "int32": 32, "int64": 64}
-_INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$"
-_KEPT = ("type", "required", "enum", "pattern", "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum")
+_INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)"
 _MAP_KEY = re.compile(r"\d+|.+:\d+")
 
 
@@ -59,7 +57,8 @@ class Document:
 
     def faults(self, schema: Schema, value: Any) -> set[tuple[str, str, str]]:
         """What of a value breaks a schema: place (elements and map keys as `*`), rule, and kind of value."""
-        return {_fault(error) for error in _validator(self.name, json.dumps(schema)).iter_errors(value)}
+        whole = {**schema, "components": self.content["components"]}
+        return {_fault(error) for error in _validator(self.name)(whole).iter_errors(value)}
 
 
 @dataclass(frozen=True)
@@ -127,28 +126,6 @@ def operation(interface: str, method: str, path: str) -> Operation | None:
     return min(found, key=lambda one: one.path.count("{"), default=None)
 
 
-def translated(file: Document, node: Any) -> Any:
-    """A schema of OpenAPI 3.0 as JSON Schema."""
-    if "$ref" in node:
-        named = {"$ref": node["$ref"]}
-        return {"anyOf": [named, {"type": "null"}]} if node.get("nullable") else named
-    schema: Schema = {name: node[name] for name in _KEPT if name in node}
-    if "properties" in node:
-        schema["properties"] = {name: translated(file, one) for name, one in node["properties"].items()}
-    for name in ("items", "additionalProperties"):
-        if isinstance(node.get(name), dict):
-            schema[name] = translated(file, node[name])
-    if node.get("format") in _BITS:
-        bits = _BITS[node["format"]]
-        schema = {"minimum": -(2 ** (bits - 1)), "maximum": 2 ** (bits - 1) - 1, **schema}
-    if node.get("format") == "date-time":
-        schema["pattern"] = _INSTANT
-    rules = [translated(file, one) for one in node.get("allOf", ())] + list(_alternatives(file, node))
-    if rules:
-        schema["allOf"] = rules
-    return {"anyOf": [schema, {"type": "null"}]} if node.get("nullable") else schema
-
-
 def alternatives(file: Document, node: Schema) -> list[tuple[Schema, Schema]]:
     """The alternatives of a `oneOf`, each with a schema that tells it from the others."""
     if "discriminator" in node:
@@ -173,27 +150,36 @@ def required_by(file: Document, node: Schema) -> set[str]:
     return set(node.get("required", ())).union(*(required_by(file, one) for one in node.get("allOf", ())))
 
 
-def _alternatives(file: Document, node: Schema) -> Iterator[Schema]:
-    """Exactly one is told, and it holds."""
-    found = alternatives(file, node)
-    if found:
-        yield {"oneOf": [tell for tell, _ in found]}
-    for tell, branch in found:
-        yield {"if": tell, "then": translated(file, branch)}
-
-
 @cache
-def _validator(name: str, schema: str) -> Any:
-    from jsonschema import Draft202012Validator  # three seconds, which no other test has to wait for
+def _validator(name: str) -> Any:
+    """The validator of a file's schemas: JSON Schema's, with the rules of OpenAPI."""
+    from jsonschema import Draft202012Validator, ValidationError, validators  # what no other test has to wait for
 
-    whole = {**translated(document(name), json.loads(schema)), "components": {"schemas": _named(name)}}
-    return Draft202012Validator(whole)
+    def unless_null(rule: Callable[..., Any]) -> Callable[..., Iterator[ValidationError]]:
+        def errors(validator: Any, wanted: Any, value: Any, schema: Schema) -> Iterator[ValidationError]:
+            if not (value is None and schema.get("nullable")):
+                yield from rule(validator, wanted, value, schema) or ()
 
+        return errors
 
-@cache
-def _named(name: str) -> Schema:
-    file = document(name)
-    return {schema: translated(file, one) for schema, one in file.schemas.items()}
+    def one_of(validator: Any, _: Any, value: Any, schema: Schema) -> Iterator[ValidationError]:
+        told = [
+            one for tell, one in alternatives(document(name), schema) if validator.evolve(schema=tell).is_valid(value)
+        ]
+        if len(told) != 1:
+            yield ValidationError(f"{len(told)} alternatives fit")
+        for branch in told:
+            yield from validator.descend(value, branch)
+
+    def format_(_validator: Any, form: str, value: Any, _schema: Schema) -> Iterator[ValidationError]:
+        bits = _BITS.get(form)
+        if bits and isinstance(value, int) and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+            yield ValidationError(f"more than {bits} bits")
+        if form == "date-time" and isinstance(value, str) and not re.fullmatch(_INSTANT, value):
+            yield ValidationError("not a time")
+
+    rules = {**Draft202012Validator.VALIDATORS, "oneOf": one_of, "discriminator": one_of, "format": format_}
+    return validators.extend(Draft202012Validator, {keyword: unless_null(rule) for keyword, rule in rules.items()})
 
 
 def _fault(error: Any) -> tuple[str, str, str]:

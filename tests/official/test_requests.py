@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import json
+import pkgutil
+from importlib import import_module
 
 import pytest
 
-from ledgerframes.interfaces import (
-    ledger,
-    ledger_pages,
-    looking_up,
-    registry,
-    scan,
-    scan_now,
-    scan_objects,
-    scan_snapshots,
-    validator,
-)
+from ledgerframes import interfaces
 from ledgerframes.transport import Endpoint
 from tests.official.interface_files import operation
 
@@ -40,10 +32,7 @@ UNSENT = {
 
 
 def endpoints():
-    modules = (
-        ledger, ledger_pages, looking_up, registry, scan, scan_now, scan_objects, scan_snapshots,
-        validator,
-    )  # fmt: skip
+    modules = [import_module(f"{interfaces.__name__}.{one.name}") for one in pkgutil.iter_modules(interfaces.__path__)]
     return [one for module in modules for one in vars(module).values() if isinstance(one, Endpoint)]
 
 
