@@ -101,6 +101,7 @@ def inputs_of(
         return events
     if isinstance(events, LedgerHistory | LedgerTransaction):
         events = events.events
+    events = _in_one_state(events)
     gives: dict[str, Give] = {table.name: _reader(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
     if is_ledger_frame(columns_of(events)):
         found = scan_tables(events, columns_of(events))
@@ -150,7 +151,7 @@ def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
     Raises:
         InputError: the path does not exist, or columns are missing.
     """
-    data = getattr(verdicts, VERDICTS.name, verdicts)
+    data = _in_one_state(getattr(verdicts, VERDICTS.name, verdicts))
     both = {**inputs.gives, VERDICTS.name: _reader(data, VERDICTS)}
     return replace(inputs, gives=both, verdict_attrs=proof_of(_proof(data, VERDICTS)), engine=None)
 
@@ -167,6 +168,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
         InputError: the path does not exist.
         PartialResultError: they are legs of reassignments that were chosen when they were loaded.
     """
+    rows = _in_one_state(rows)
     proof = _proof(rows, table)
     attrs = proof_of(proof)
     if table is REASSIGNMENTS:
@@ -177,6 +179,11 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
 def is_store(data: Any) -> bool:
     """Whether a caller passes a store, which is not imported here: it computes tables itself."""
     return hasattr(data, "load") and hasattr(data, "coverage")
+
+
+def _in_one_state(data: Any) -> Any:
+    """A store in its newest state, whatever is synced into it before all is read; other data as it is."""
+    return data._pinned() if is_store(data) else data  # noqa: SLF001 - its only caller in models
 
 
 def _store(data: Any) -> Any:

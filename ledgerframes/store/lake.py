@@ -62,6 +62,7 @@ class Lake:
         self._file: LakeFile | None = None  # while this process writes, as for the root
         self._root: Root | None = None
         self._shown: Root | None = None  # the state that readers saw last, with its open tables
+        self._pinned: Root | None = None  # the only state that readers see
         if not isinstance(self.url, str) or not self.url.strip():
             raise InputError(
                 f"{url!r} is not a location for a store: give a folder or a URL such as 's3://bucket/lake'"
@@ -214,6 +215,8 @@ class Lake:
         Raises:
             StoreError: there was no such state, its document is lost or damaged, or part of the history is lost.
         """
+        if self._pinned is not None and as_of is None:
+            return self._pinned
         root, known = self._at(as_of, strict=strict), self._shown
         # A state never changes, and on object storage every table that is opened costs requests.
         if known is not None and strict and root.is_same(known):
@@ -222,6 +225,12 @@ class Lake:
         if as_of is None and strict:
             self._shown = root
         return root
+
+    def pinned(self, root: Root) -> Lake:
+        """The same lake for readers of one state, whatever is committed meanwhile."""
+        lake = Lake.__new__(Lake)
+        vars(lake).update(vars(self), _pinned=root)
+        return lake
 
     def _at(self, as_of: AsOf | None, *, strict: bool) -> Root:
         root = Root(self, strict=strict)

@@ -178,6 +178,10 @@ class Store:
             names = derived_tables(self._lake) if wanted is None else wanted
             return derive_tables(self._lake, names)
 
+    def _pinned(self, as_of: AsOf | None = None) -> Store:
+        """The same in one state, for what reads it several times."""
+        return type(self)(self._lake.pinned(self._lake.existing(as_of)))
+
     def _derived_rows(self, name: str) -> tuple[pa.Table, int] | None:
         """Rows that computed tables read instead of the history; see `derived_rows`."""
         return derived_rows(self._lake, name)

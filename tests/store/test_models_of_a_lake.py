@@ -1,5 +1,8 @@
 """A lake of models: `sql` sees each as a view, and computed tables read kept rows where they reach."""
 
+import re
+from functools import partial
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -49,6 +52,41 @@ def test_sql_refuses_and_warns_as_the_functions_do(tmp_path):
     for query in ("from coin_history", "from mart_party_daily"):
         with pytest.warns(lf.errors.BeginsLateWarning, match="the store begins at"):
             store.sql(query, allow_partial=True)
+
+
+def _report(store, folder):
+    path = store.report(folder / "report.html", last="10min", overwrite=True, sections=_SECTIONS)
+    return re.sub("made [^<]*", "", path.read_text())
+
+
+_SECTIONS = ["summary", "transfers", "templates", "provenance"]
+#: Ways to read a lake more than once.
+_READINGS = {
+    "report": _report,
+    "function": lambda store, _: lf.transfers(store).update_id.tolist(),
+    "legs": lambda store, _: lf.reassignment_flows(store).contract_id.tolist(),
+    "sql": lambda store, _: store.sql("select update_id from mint_burn anti join updates using (update_id)").values,
+}
+
+
+@pytest.mark.parametrize("reading", _READINGS.values(), ids=_READINGS)
+def test_what_reads_a_lake_more_than_once_reads_one_state_of_it(reading, small, tmp_path):
+    class Busy(lf.types.Store):
+        def load(self, *of, **options):
+            rows = super().load(*of, **options)
+            if syncs:
+                syncs.pop()()  # another process, between two reads
+            return rows
+
+    store, syncs = lf.open_store(tmp_path / "lake"), []
+    store.sync(small, end=place(small, 220), progress=False)
+    before, rows = reading(store, tmp_path), len(store.load("updates"))
+    syncs.append(partial(store.sync, small, progress=False))
+
+    found = reading(Busy(store._lake), tmp_path)
+
+    assert len(store.load("updates")) > rows
+    assert list(found) == list(before)
 
 
 def test_computed_tables_read_kept_rows_and_what_is_not_final(tmp_path):

@@ -135,7 +135,8 @@ def stored_report_data(
     allow_partial: bool = False,
 ) -> ReportData:
     """The data of a store in the range, and its period."""
-    options: dict[str, Any] = {"end": end, "as_of": as_of, "allow_partial": allow_partial}
+    store = store._pinned(as_of)  # noqa: SLF001 - all of a report is of one state
+    options: dict[str, Any] = {"end": end, "allow_partial": allow_partial}
     updates = store.load("updates", start=start, last=last, **options)
     if last is not None:
         start = pd.Timestamp(updates.attrs["counted_from"]) - pd.Timedelta(
@@ -146,16 +147,14 @@ def stored_report_data(
     until = bound(end, "end")
     # Nothing is read beyond `end`, so a period needs no end where that is a place of one migration.
     period = Period(_moment(place), None if isinstance(until, Cursor) else _moment(until))
-    begins = start if isinstance(place, Cursor) and not _by_time(store, period, updates, end, as_of) else None
+    begins = start if isinstance(place, Cursor) and not _by_time(store, period, updates, end) else None
     period = period if begins is None else Period()
-    return ReportData(updates, read, store, as_of, period, end, begins)
+    return ReportData(updates, read, store, period, end, begins)
 
 
-def _by_time(store: Store, period: Period, updates: pd.DataFrame, end: Any, as_of: Any) -> bool:
+def _by_time(store: Store, period: Period, updates: pd.DataFrame, end: Any) -> bool:
     """Whether a range from a place of one migration has what all migrations have from its time on."""
-    from_then = store.load(
-        "updates", columns=["update_id"], start=period.start, end=end, as_of=as_of, allow_partial=True
-    )
+    from_then = store.load("updates", columns=["update_id"], start=period.start, end=end, allow_partial=True)
     return len(from_then) == len(updates) and set(from_then["update_id"]) == set(updates["update_id"])
 
 

@@ -67,8 +67,7 @@ class ReportData:
     Attributes:
         updates: the frame of the period, as a store or a loader returns it.
         read: returns `events` and `reassignments` of the period, by their names.
-        store: the store, if there is one: it has coverage, snapshots and the time before the period.
-        as_of: the state it is read in.
+        store: the store in one state, if there is one: it has coverage, snapshots and the time before the period.
         period: the part of record time that the report is about.
         end: for a store: where its reading ends, as the caller gave it.
         begins: for a store: where its reading begins, if that is a place of one migration that no time stands for; the
@@ -81,7 +80,6 @@ class ReportData:
     updates: pd.DataFrame
     read: Callable[[str], pd.DataFrame]
     store: Store | None = None
-    as_of: Any = None
     period: Period = Period()
     end: Any = None
     begins: Any = None
@@ -111,7 +109,7 @@ class ReportData:
         None for a history in memory, for a report from ledger begin, and if a store cannot tell.
         """
         place = self.begins if self._earlier is None else self._earlier.start
-        if self.store is None or place is None or self.as_of is not None:
+        if self.store is None or place is None:
             return None
         return stored_opening(self.store, at=place)
 
@@ -137,7 +135,6 @@ class ReportData:
         elif self._models_read_store:
             columns = {"updates": ["update_id", "record_time"], "events": ["event_id", "record_time", "acting_parties"]}
             starts = {} if earlier is None else {"events": earlier}
-        options: dict[str, Any] = {"end": self.end, "as_of": self.as_of}
         try:
             return History(
                 *(
@@ -146,7 +143,7 @@ class ReportData:
                         columns=columns.get(name),
                         start=starts.get(name),
                         allow_partial=name in columns and name in starts,
-                        **options,
+                        end=self.end,
                     )
                     for name in History._fields
                 )
@@ -172,7 +169,7 @@ class ReportData:
     @property
     def _models_read_store(self) -> bool:
         """Whether the data up to the end of the period is everything that the store has."""
-        return self.store is not None and self.period.start is not None and self.end is None and self.as_of is None
+        return self.store is not None and self.period.start is not None and self.end is None
 
     @cached_property
     def models(self) -> Inputs:
@@ -243,5 +240,5 @@ class ReportData:
         """A snapshot table's rows, or None if there are none."""
         if self.store is None or name not in {*self.store.tables()["table"]}:
             return None
-        rows: pd.DataFrame = self.store.load(name, as_of=self.as_of, decimals="exact")
+        rows: pd.DataFrame = self.store.load(name, decimals="exact")
         return rows if len(rows) else None

@@ -105,7 +105,7 @@ def provenance(report_data: ReportData) -> list[str]:
     rows = pd.DataFrame([*known.items(), *counts.items()], columns=["what", "value"]).astype("str")
     parts = [*lacks(attrs), table(rows, whole=True)]
     if report_data.store is not None:
-        covered = report_data.store.coverage(as_of=report_data.as_of)
+        covered = report_data.store.coverage()
         covered["settled"] = covered["settled"].astype(object).where(~covered["to_end"], "all rows")
         runs = report_data.store.syncs()[["sync_id", "finished_at", "complete", "requests"]]
         parts.append(table(covered, "What the store covers, in record time (UTC)"))

@@ -258,7 +258,7 @@ def sql(
             return Part.of(root, name, Window(), allow_partial=partly).dataset
         function = getattr(public, name, None)
         if function is not None and as_of is None and not partly:
-            return function(self, as_="arrow")
+            return function(type(self)(self._lake.pinned(root)), as_="arrow")
         if (begin := root.coverage.begin) is not None and begin.late is not None:
             warn_of(Beginning(begin.late, proven=False), f"{name}: the store")
         updates = Part.of(root, "updates", Window(), allow_partial=True)
