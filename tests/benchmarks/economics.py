@@ -1,4 +1,4 @@
-"""Tables of the economics from a million events, computed together, against the time and the memory they may take."""
+"""Tables of the economics from a million events, each alone and together, against a script's reading and their aims."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -40,16 +41,21 @@ _OWN: Final = f"{_OF_CONTRACTS}20"
 
 
 def rows() -> list[Row]:
-    """The processor time, the wall time and the highest memory of the tables of `FIRST` in one run."""
+    """The wall time of each table alone; then both times and the highest memory of those of `FIRST` in one run."""
     events, _ = repeated(UPDATES, EVENTS)
     what = f"{len(FIRST)} tables of {events.num_rows:,} events in one run"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "events.arrow"
         feather.write_feather(events.combine_chunks(), file, compression="uncompressed")
-        # In a process of its own, in which nothing else was ever in memory.
-        command = [sys.executable, "-m", "tests.benchmarks.economics", str(file)]
-        told = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        told, alone = _measured("together", file), _measured("alone", file)
+    read = alone.pop("read")
     return [
+        Row(
+            what=f"lf.{name} of {events.num_rows:,} events, alone", baseline="json.loads of every payload, once",
+            ours=spent * 1e3, theirs=read * 1e3,
+        )
+        for name, spent in alone.items()
+    ] + [
         Row(
             what=f"{what}, {name} time", baseline=f"{limit} s", ours=told[name] * 1e3, theirs=limit * 1e3, aim=1.0
         )
@@ -61,6 +67,27 @@ def rows() -> list[Row]:
             skipped="" if told["resident"] else UNKNOWN,
         )
     ]  # fmt: skip
+
+
+def _measured(how: str, file: Path) -> dict[str, float]:
+    """In a process of its own, in which nothing else was ever in memory."""
+    command = [sys.executable, "-m", "tests.benchmarks.economics", how, str(file)]
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return found
+
+
+def _alone(file: str) -> dict[str, float]:
+    """Wall time by table, each computed by itself, and that of the baseline under `read`."""
+    events = feather.read_table(file, memory_map=False)
+    taken = {name: _taken(lambda name=name: table_of(name, events)) for name in TABLES}  # type: ignore[misc]
+    texts = (text for name in ("payload", "exercise_result") for text in events[name].drop_null().to_pylist())
+    return taken | {"read": _taken(lambda: [json.loads(text, parse_float=Decimal) and None for text in texts])}
+
+
+def _taken(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 def _together(file: str) -> dict[str, float]:
@@ -115,4 +142,4 @@ def copied(rows: pa.Table, number: int, span: int) -> pa.Table:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_together(sys.argv[1])))
+    print(json.dumps({"alone": _alone, "together": _together}[sys.argv[1]](sys.argv[2])))
