@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ledgerframes.arguments import choice, flag, suggesting
-from ledgerframes.config.profiles import LONGEST_NAME, resolve
+from ledgerframes.config.profiles import may_be_token, resolve
 from ledgerframes.config.settings import DECIMALS, INTERFACES, InsecureHttpWarning, Settings, Token, check_url
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.results import html_pairs
@@ -261,21 +261,25 @@ def connect(
 
 def _named(network: Any, profile: str | None, scan_url: Urls | None) -> tuple[str | None, Urls | None]:
     """The profile and the scan's address, one of which is the first argument of `connect`."""
-    if not network or not isinstance(network, str | list | tuple):
-        raise ConfigurationError(f"connect({network!r}): give a profile's name or a scan's URL")
+    # None of these messages shows a text that may be a token.
+    if not network:
+        raise ConfigurationError("connect() was given an empty address: give a profile's name or a scan's URL")
+    if not isinstance(network, str | list | tuple):
+        raise ConfigurationError(
+            f"connect() was given a {type(network).__name__}: give a profile's name or a scan's URL"
+        )
     if not isinstance(network, str) or "://" in network:
         if scan_url is not None:
-            raise ConfigurationError(
-                f"connect({network!r}) and scan_url= both are the scan's address; give one of them"
-            )
+            raise ConfigurationError("connect() was given a scan's address as network and scan_url=; give one of them")
         return profile, network
-    if any(len(part) > LONGEST_NAME for part in re.split(r"[/.@?#]", network)):
-        raise ConfigurationError(
-            "connect(…) is too long for a profile's name or a scan's URL, and is not shown; a token goes into token="
-        )
     if re.search(r"[/.@?#]", network):
-        url = check_url("https://" + re.sub(r"^https?:?/+", "", network), "scan_url")  # refuses what may be secret
+        if may_be_token(network):
+            raise ConfigurationError(
+                "connect() was given neither a profile's name nor a URL; it is not shown, since it may be a token: a"
+                " token goes into token=, and a scan's address begins with https://"
+            )
+        url = check_url("https://" + re.sub(r"^https?:?/+", "", network), "scan_url")
         raise ConfigurationError(f"connect({network!r}) is not a URL: write {url}")
     if profile is not None:
-        raise ConfigurationError(f"connect({network!r}) and profile={profile!r} both name a profile; give one of them")
+        raise ConfigurationError("connect() was given a profile's name as network and profile=; give one of them")
     return network, scan_url

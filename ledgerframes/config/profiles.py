@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -15,8 +16,9 @@ from ledgerframes.config.token_sources import TOKEN_KINDS, ClientCredentials, fu
 from ledgerframes.errors import ConfigurationError
 
 FILE: Final = "config.toml"
-#: Characters of a profile's name, or of a part of a host's: what is longer may be a token.
+#: Characters of a profile's name.
 LONGEST_NAME: Final = 64
+_LONGEST_SHOWN: Final = 24
 KNOWN: Final = (*(field.name for field in fields(Settings)), "token")
 #: The keys of a profile: every setting, and for a token where to fetch it.
 KEYS: Final = (
@@ -89,14 +91,20 @@ def read_profile(profile: str, folder: Path, environ: Mapping[str, str]) -> dict
     path = folder / FILE
     profiles = profiles_of(read_text(path), path)
     if profile not in profiles:
-        if len(profile) > LONGEST_NAME:
-            raise ConfigurationError(
-                "profile= is too long for a profile's name, and is not shown; a token goes into token="
-            )
         names = ", ".join(sorted(profiles)) or "none"
+        if may_be_token(profile):
+            raise ConfigurationError(
+                f"{path} has no profile of the given name, not shown here, since it may be a token: a token"
+                f" goes into token=; the file has: {names}"
+            )
         remedy = did_you_mean(profile, profiles) or f"; `ledgerframes profile add {profile}` makes it"
         raise ConfigurationError(f"{path} has no table [profiles.{profile}]; it has: {names}{remedy}")
     return settings_of(profiles[profile], f"profile {profile!r} in {path}", folder, environ)
+
+
+def may_be_token(text: str) -> bool:
+    """Whether what should be a name or an address may be a token, which no message shows."""
+    return text.startswith("eyJ") or any(len(part) > _LONGEST_SHOWN for part in re.split(r"[/.@?#]", text))
 
 
 def settings_of(own: Mapping[str, Any], place: str, folder: Path, environ: Mapping[str, str]) -> dict[str, Any]:
