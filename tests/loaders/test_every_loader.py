@@ -108,17 +108,6 @@ def test_every_loader_of_a_scan_gives_rows_of_every_release(tmp_path, release):
     assert report.rows == {"active_contracts": len(loaded["load_active_contracts"])}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_comes_in_every_form_with_its_columns_and_provenance(name, world):
-    with world.connected() as net:
-        arrow, polars = (load(name, net, world, as_=form) for form in ("arrow", "polars"))
-    tables, others = ([got] if not isinstance(got, tuple) else [*got] for got in (arrow, polars))
-    for table in tables:
-        assert all(field.metadata[b"description"] for field in table.schema)
-        assert b"complete" in table.schema.metadata[b"ledgerframes"]
-    assert [frame.shape for frame in others] == [(table.num_rows, table.num_columns) for table in tables]
-
-
 # The limit of a history counts updates or verdicts.
 @pytest.mark.parametrize("name", [name for name in LIMITED if "columns" in parameters(name) and name not in RANGED])
 def test_columns_and_rows_are_those_asked_for(name, world):
@@ -142,19 +131,23 @@ def amounts(frame):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_network_says_how_amounts_are_held_and_whether_personal_data_is_kept(name, world):
+def test_each_comes_in_every_form_with_amounts_and_personal_data_as_the_network_says(name, world):
     with world.connected(decimals="exact", personal=True) as net:
         for given, expected, kind in (({}, "exact", Decimal), ({"decimals": "string"}, "string", str)):
             for frame in frames(load(name, net, world, **given)):
-                assert frame.attrs["decimals"] == expected
-                assert frame.attrs["personal"] is True
+                assert (frame.attrs["decimals"], frame.attrs["personal"]) == (expected, True)
                 values = [value for column in amounts(frame) for value in frame[column].dropna()]
                 assert all(isinstance(value, kind) for value in values)
     with world.connected(personal=False) as net:
-        for frame in frames(load(name, net, world)):
-            assert frame.attrs["decimals"] == "float"
-            assert not frame.attrs.get("personal", False)
-            assert all(frame[column].dtype == "float64" for column in amounts(frame))
+        pandas, arrow, polars = (load(name, net, world, as_=form) for form in ("pandas", "arrow", "polars"))
+    tables, others = ([got] if not isinstance(got, tuple) else [*got] for got in (arrow, polars))
+    for frame, table, other in zip(frames(pandas), tables, others, strict=True):
+        assert frame.attrs["decimals"] == "float"
+        assert not frame.attrs.get("personal", False)
+        assert all(frame[column].dtype == "float64" for column in amounts(frame))
+        assert all(field.metadata[b"description"] for field in table.schema)
+        assert b"complete" in table.schema.metadata[b"ledgerframes"]
+        assert frame.shape == other.shape == (table.num_rows, table.num_columns)
 
 
 # Without an answer it is unknown which snapshot the contracts would be of.
@@ -175,19 +168,12 @@ def test_a_fault_that_stays_is_an_error_or_an_empty_part(name):
 
 
 @pytest.mark.parametrize("name", LIMITED)
-def test_a_limit_ends_the_requests(name, world):
+def test_a_limit_ends_the_requests_and_a_frame_that_it_ends_says_so(name, world):
     with world.connected() as net:
-        load(name, net, world, page_size=5, limit=1)
+        limited = frames(load(name, net, world, page_size=5, limit=1))
         assert net.stats.requests <= 5
-
-
-@pytest.mark.parametrize("name", LIMITED)
-def test_a_frame_that_a_limit_ends_says_so_and_no_other(name, world):
-    with world.connected() as net:
-        for frame in frames(load(name, net, world, limit=1)):
-            assert frame.attrs.get("limit") == 1 or not len(frame)
-        for frame in frames(load(name, net, world, limit=10**6)):
-            assert "limit" not in frame.attrs
+        assert all(frame.attrs.get("limit") == 1 or not len(frame) for frame in limited)
+        assert not any("limit" in frame.attrs for frame in frames(load(name, net, world, limit=10**6)))
 
 
 def test_a_limit_ends_the_requests_for_names(world):

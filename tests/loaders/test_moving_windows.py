@@ -12,10 +12,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateW
 UPDATES = 600
 
 
+@pytest.fixture(scope="module")
+def ledger():
+    with simulated(seed=7, updates=UPDATES, page_maximum=100) as ledger:
+        yield ledger
+
+
 @pytest.fixture
-def net():
-    with simulated(seed=7, updates=UPDATES, page_maximum=100) as net:
-        yield net
+def net(ledger):
+    ledger.sandbox.prune()  # shows everything again
+    return ledger
 
 
 def moving(net, page, to):
@@ -50,9 +56,9 @@ def test_verify_does_not_count_what_the_network_prunes_meanwhile(to, net, tmp_pa
 
 
 def test_what_a_side_still_shows_without_an_update_is_a_difference(net):
-    with lf.sandbox(seed=7, updates=UPDATES) as other, moving(net, 3, 180) as scan:
-        del net.sandbox.world.updates[400]
-        check = lf.cross_check(lf.connect(scan_url=scan.scan_url), other)
+    with simulated(seed=7, updates=UPDATES, page_maximum=100) as lacking, moving(lacking, 3, 180) as scan:
+        del lacking.sandbox.world.updates[400]
+        check = lf.cross_check(lf.connect(scan_url=scan.scan_url), net)
 
     assert (check.differing, check.differences[0].what) == (1, "only in b")
 

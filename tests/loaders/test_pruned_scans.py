@@ -11,7 +11,7 @@ LOADERS = ["history", "updates", "events", "reassignments", "verdicts"]
 
 @pytest.fixture(scope="module")
 def whole():
-    with lf.sandbox(seed=7, updates=600) as net:
+    with lf.sandbox(seed=7, updates=400) as net:
         yield net
 
 
@@ -19,13 +19,13 @@ def whole():
 def place(whole):
     """Where the pruned scan begins, inside the last migration."""
     updates = lf.load_updates(whole)
-    row = updates[updates.migration_id == 2].iloc[60]
+    row = updates[updates.migration_id == 2].iloc[40]
     return 2, row.record_time
 
 
 @pytest.fixture(scope="module")
-def pruned(place):
-    with lf.sandbox(seed=7, updates=600, prune_before=place) as net:
+def pruned(whole, place):
+    with whole.sandbox.replica(prune_before=place) as server, lf.connect(scan_url=server.scan_url) as net:
         yield net
 
 
@@ -133,7 +133,7 @@ def test_last_of_a_sync_counts_back_from_the_newest_update(whole, tmp_path):
 @pytest.fixture(scope="module", params=["three", "fuller first"])
 def several(request, whole, pruned, place):
     """Scans with different windows, the whole ledger on one of them."""
-    urls = [pruned.sandbox.scan_url, whole.sandbox.scan_url]
+    urls = [pruned.scan.servers[0], whole.sandbox.scan_url]
     if request.param == "fuller first":
         urls.reverse()
     if request.param == "three":
@@ -166,7 +166,7 @@ def test_of_several_scans_plan_and_doctor_see_what_a_load_reads(several, whole, 
 
     assert "at ledger begin" in said
     assert "same beginning" not in said
-    assert f"{pruned.sandbox.scan_url} shows it only from" in said
+    assert f"{pruned.scan.servers[0]} shows it only from" in said
 
 
 def test_a_sync_leaves_no_scan_out_because_it_prunes(several, whole, tmp_path, caplog):

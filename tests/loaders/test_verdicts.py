@@ -88,21 +88,17 @@ def decoded(*items):
 @pytest.mark.parametrize(
     ("page_size", "options"), [(1000, {"silent_cap": 5}), (7, {}), (11, {"hostile": True})], ids=str
 )
-def test_every_request_is_read_once_whatever_the_pages(page_size, options):
+def test_every_request_is_read_once_whatever_the_pages_and_a_limit_counts_no_reassignments(page_size, options):
     with simulated(seed=5, updates=200, **options) as net:
         wanted = [verdict for event in events_in(net.sandbox.world) if (verdict := json.loads(event.body)["verdict"])]
         loaded = lf.load_verdicts(net, start="begin", page_size=page_size)
+        for limit in (1, 13):
+            part = lf.load_verdicts(net, start="begin", limit=limit).verdicts.update_id
+            assert list(part) == list(loaded.verdicts.update_id[:limit])
 
     assert {one["verdict_result"] for one in wanted} == {ACCEPTED, REJECTED}
     assert sorted(loaded.verdicts.update_id) == sorted(one["update_id"] for one in wanted)
     assert len(loaded.views) == sum(len(one["transaction_views"]["views"]) for one in wanted)
-
-
-@pytest.mark.parametrize("limit", [1, 13])
-def test_a_limit_counts_verdicts_and_not_reassignments(net, limit):
-    assert list(lf.load_verdicts(net, limit=limit).verdicts.update_id) == list(
-        lf.load_verdicts(net).verdicts.update_id[:limit]
-    )
 
 
 def test_a_tie_at_the_end_of_a_page_is_read_whole():
