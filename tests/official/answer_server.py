@@ -6,54 +6,25 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from random import Random
 from typing import Any
 from urllib.parse import unquote
 
 import ledgerframes as lf
 from ledgerframes.config.settings import INTERFACES
+from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.kinds import AMOUNT, INT64, TEXT, TIME
 from tests.asking import asking_one
 from tests.official.interface_files import Operation, operation
-from tests.official.made_up_values import LEAST, MOST, NULLS, Values
+from tests.official.made_up_values import MOST, NULLS, Values
 from tests.transport.hostile_server import Heard, HostileServer, Reply, answer, text
 
 UNKNOWN_UPDATE = {"code": "UPDATE_NOT_FOUND", "cause": "Update not found", "context": {}, "errorCategory": 11}
 # What the files call optional, but what the answer is there for; without it there would be a 404.
 WHOLE = ("update", "transactionTree")
-# Payloads that the files call objects, as their templates have them: members that are always there, and the others.
-PAYLOADS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "/v0/admin/validator/licenses": (
-        {"validator": "v::1220", "sponsor": "s::1220", "dso": "d::1220"},
-        {
-            "faucetState": {
-                "firstReceivedFor": {"number": "5"}, "lastReceivedFor": {"number": "81324"}, "numCouponsMissed": "0",
-            },
-            "metadata": {"lastUpdatedAt": "2026-01-01T00:00:00Z", "version": "0.5.1", "contactPoint": "ops@v.example"},
-            "lastActiveAt": "2026-01-01T00:00:00.1234Z",
-        },
-    ),
-    "/v0/ans-rules": (
-        {"dso": "d::1220", "config": {"entryFee": "1.0", "renewalDuration": {"microseconds": "2592000000000"},
-         "entryLifetime": {"microseconds": "7776000000000"}, "descriptionPrefix": "name: "}},
-        {},
-    ),
-    "/v0/wallet/transfer-offers": (
-        {
-            "sender": "s::1220", "receiver": "r::1220", "amount": {"amount": "0E-10", "unit": "AmuletUnit"},
-            "description": "", "expiresAt": "2026-01-01T00:00:00Z", "trackingId": "t-1",
-        },
-        {},
-    ),
-    "/v0/scan-proxy/transfer-preapprovals/by-party/{party}": (
-        {
-            "dso": "d::1220", "receiver": "r::1220", "provider": "p::1220", "validFrom": "2026-01-01T00:00:00Z",
-            "lastRenewedAt": "2026-01-01T00:00:00Z", "expiresAt": "2027-01-01T00:00:00Z",
-        },
-        {},
-    ),
-}  # fmt: skip
-
-
+#: A member of a payload, which the files call an object, by the kind of the column that holds it.
+MEMBERS = {TEXT: "some text", TIME: "2026-01-01T00:00:00.1234Z", INT64: "81324", AMOUNT: "0E-10"}
 #: Routes that answer with the update asked for.
 BY_ID = {"/v1/updates/{update_id}", "/v2/updates/{update_id}"}
 
@@ -166,13 +137,16 @@ class AnswerServer:
                     value[name] = "" if name == "nextPageToken" else None
 
     def payload(self, path: str) -> dict[str, Any]:
-        """The payload of the contracts that a path lists."""
-        if path not in PAYLOADS:
-            return {}
-        always, optional = PAYLOADS[path]
-        more = dict.fromkeys(optional) if self.style == NULLS else {} if self.style == LEAST else optional
-        unknown = {"not known": [1, None]} if self.style == MOST else {}
-        return {**always, **more, **unknown}
+        """The payload of the contracts that a path lists, as the path's table declares it."""
+        made: dict[str, Any] = {"not known": [1, None]} if self.style == MOST else {}
+        tables = [one for one in CATALOGUE.values() if any(name.endswith(f" {path}") for name in one.endpoints)]
+        for column in (column for table in tables for column in table.columns if "/payload/" in column.source):
+            *steps, last = column.source.partition("/payload/")[2].split("/")
+            if self.style == NULLS and column.nullable:
+                made[[*steps, last][0]] = None
+            elif self.style == MOST or not column.nullable:
+                reduce(lambda place, step: place.setdefault(step, {}), steps, made)[last] = MEMBERS[column.kind]
+        return made
 
 
 def place_of(item: dict[str, Any]) -> tuple[int, str]:

@@ -108,18 +108,14 @@ def conversation(sandbox: Any, *, refused: type[Exception] = lf.errors.RequestEr
     alice = admit(sandbox)
     calls = [lf.plan, *loaders(sandbox), *every_argument(sandbox, alice), *moves(sandbox, alice)]
     newer = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
-    return [
-        *record(sandbox, calls, refused=refused),
-        *record(
-            sandbox, [lambda net: lf.load_holdings_summary(net, [alice], **newer)], hidden=SUMMARY, refused=refused
-        ),
-        *record(
-            sandbox,
-            [lambda net: net.scan.holdings_summary(**newer, owner_party_ids=[alice], record_time_match="at_or_before")],
-            hidden=SUMMARY_OF_SCAN,
-            refused=refused,
-        ),
-    ]
+    match = {"owner_party_ids": [alice], "record_time_match": "at_or_before"}
+    turns = record(sandbox, calls, refused=refused)
+    for hidden, call in {
+        SUMMARY: lambda net: lf.load_holdings_summary(net, [alice], **newer),
+        SUMMARY_OF_SCAN: lambda net: net.scan.holdings_summary(**newer, **match),
+    }.items():
+        turns += record(sandbox, [call], hidden=hidden, refused=refused)
+    return turns
 
 
 def short_conversation(sandbox: Any) -> list[Turn]:

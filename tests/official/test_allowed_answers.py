@@ -75,32 +75,19 @@ def plain(value):
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_the_history_is_rebuilt_as_it_was_sent(style):
+def test_the_history_and_single_updates_are_rebuilt_as_they_were_sent(style):
     for seed in SEEDS:
-        with answering(style, seed=seed) as (net, server):
+        with answering(style, seed=seed, kind="Reassignment" if seed % 2 else "Transaction") as (net, server):
             history = lf.load_history(net, limit=1_000, progress=False)
             assert list(lf.rebuild_items(history)) == plain(server.history)
             assert len({*history.updates.kind}) > 1
             assert [one.update_id for one in net.scan.updates().items] == history.updates.update_id.tolist()
+            for given, route in BY_ID.items():
+                (item,) = lf.rebuild_items(lf.load_update(net, **{given: "ab"}))
+                assert item == plain(server.sent[route][-1])
 
 
-@pytest.mark.long(quick=3)
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("kind", ["Transaction", "Reassignment"])
-def test_a_single_update_is_rebuilt_as_it_was_sent(style, kind):
-    for seed in SEEDS:
-        with answering(style, seed=seed, kind=kind) as (net, server):
-            for load, argument, path in SINGLE:
-                (item,) = lf.rebuild_items(load(net, argument))
-                assert item == plain(server.sent[path][-1])
-
-
-SINGLE = (
-    (lf.load_update, "u", "GET /v1/updates/{update_id}"),
-    (lambda net, one, **form: lf.load_update(net, hash=one, **form), "ab", "GET /v2/updates/hash/{hash}"),
-)
-
-
+BY_ID = {"update_id": "GET /v1/updates/{update_id}", "hash": "GET /v2/updates/hash/{hash}"}
 NEWER, OLDER = "/v2/updates/update-by-id", "/v2/updates/transaction-by-id"
 #: What an update is, the route that answers, where the update lies in the answer, and the route that is not served.
 LEDGER_PATHS = {
