@@ -8,7 +8,7 @@ import ledgerframes as lf
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import replica
 
-OTHER, NONE, LATER = ObjectFaults(cut=True), ObjectFaults(served=False), "later"
+SAME, OTHER, NONE, LATER = ObjectFaults(), ObjectFaults(cut=True), ObjectFaults(served=False), "later"
 BEGIN = (-(2**63), "0001-01-01")
 
 
@@ -18,21 +18,24 @@ def net():
         yield network
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def whole(net):
+    return lf.load_history(net, start=BEGIN, source="objects").updates
+
+
+@pytest.fixture(scope="module")
 def connected(net):
     """Connects to scans of one ledger, each with faults of its objects; the first one is asked for the lists."""
     with ExitStack() as stack:
+        scans = {lag: [stack.enter_context(replica(net.sandbox, lag=lag)) for _ in range(4)] for lag in (0, 200)}
 
         def connect(*faults):
-            scans = [stack.enter_context(replica(net.sandbox, lag=200 * (fault == LATER))) for fault in faults]
-            for scan, fault in zip(scans, faults, strict=True):
-                scan.object_faults = ObjectFaults() if fault == LATER else fault
-            return stack.enter_context(lf.connect(scan_url=[scan.scan_url for scan in scans]))
+            asked = [scans[200 if fault == LATER else 0][number] for number, fault in enumerate(faults)]
+            for scan, fault in zip(asked, faults, strict=True):
+                scan.object_faults = SAME if fault == LATER else fault
+            return stack.enter_context(lf.connect(scan_url=[scan.scan_url for scan in asked]))
 
         yield connect
-
-
-SAME = ObjectFaults()
 
 
 @pytest.mark.parametrize(
@@ -45,8 +48,7 @@ SAME = ObjectFaults()
         [SAME, SAME, LATER, LATER],
     ],
 )
-def test_objects_that_enough_scans_have_are_read(connected, net, faults):
-    whole = lf.load_history(net, start=BEGIN, source="objects").updates
+def test_objects_that_enough_scans_have_are_read(connected, whole, faults):
     part = lf.load_history(connected(*faults), start=BEGIN, source="objects").updates
     assert part.update_id.tolist() == whole.update_id.tolist()
 
@@ -63,9 +65,8 @@ def test_another_digest_is_refused_unless_more_scans_have_the_listed_one(connect
     assert "Pages are read instead of objects." in caplog.text
 
 
-def test_what_too_few_scans_have_is_read_later(connected, net, caplog):
+def test_what_too_few_scans_have_is_read_later(connected, net, whole, caplog):
     scans = connected(SAME, LATER, LATER, LATER)
-    whole = lf.load_history(net, start=BEGIN, source="objects").updates
     part = lf.load_history(scans, start=BEGIN, source="objects").updates
     assert 0 < len(part) < len(whole)
     assert part.update_id.tolist() == whole.update_id.tolist()[: len(part)]

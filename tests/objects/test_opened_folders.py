@@ -4,8 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -143,32 +141,28 @@ def test_a_store_from_a_folder_ends_where_the_objects_end_and_goes_on_with_a_pru
     assert store.verify(days, sample=None)
 
 
-def test_the_end_that_a_name_claims_is_not_known(daily):
-    with lf.open_objects(daily) as net:
-        newest = lf.load_history(net).updates.record_time.max()
-        claimed = segment(daily, -1).name.partition("~")[2]
-        part = lf.load_history(net, start="2025-03-10", end=claimed).updates
-    assert not part.attrs["complete"]
-    assert part.attrs["known_to"] == part.attrs["cursor"]
-    assert part.record_time.max() == newest
-
-
 def test_a_part_of_a_history_is_read_from_where_it_begins(store, days, copied):
     for number in (0, 0, 0):
-        remove(segment(copied, number))
+        shutil.rmtree(segment(copied, number))
     begins = segment(copied, 0).name.partition("~")[0]
     with lf.open_objects(copied) as net:
         part = lf.load_history(net, start=begins[:-1] + ".000001Z", end="2025-03-10", as_="arrow")
         equal(part, lf.load_history(days, start=begins[:-1] + ".000001Z", end="2025-03-10", as_="arrow"))
         assert store.sync(net, start=begins[:-1] + ".000001Z", end="2025-03-10", progress=False).complete
+        claimed = segment(copied, -1).name.partition("~")[2]
+        last = lf.load_history(net, start="2025-03-10", end=claimed).updates
+        newest = lf.load_history(net, start="2025-03-10").updates.record_time.max()
     # What lies between the beginning of the first segment and its first update is covered too.
     assert len(store.load("updates", start=begins[:-1] + ".000001Z", end="2025-03-10")) == len(part.updates)
+    assert not last.attrs["complete"]  # the end that a name claims is not known
+    assert last.attrs["known_to"] == last.attrs["cursor"]
+    assert last.record_time.max() == newest
 
 
 @pytest.mark.parametrize("start", [None, "begin", (0, "2025-03-05"), "segment"])
 def test_a_part_that_begins_before_the_objects_is_refused(store, copied, start):
     for _ in range(4):
-        remove(segment(copied, 0))
+        shutil.rmtree(segment(copied, 0))
     begins = segment(copied, 0).name.partition("~")[0]
     start = begins if start == "segment" else start
     wanted = {None: "ledger begin", "begin": "ledger begin"}.get(start, "2025")
@@ -185,16 +179,10 @@ def test_a_part_that_begins_before_the_objects_is_refused(store, copied, start):
     assert store.tables().empty
 
 
-def remove(folder):
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
-
-
 def test_objects_that_are_missing_between_others_are_named(copied):
     gone = segment(copied, 5)
     after, _, up_to = gone.name.partition("~")
-    remove(gone)
+    shutil.rmtree(gone)
     with pytest.raises(lf.errors.InputError, match=f"objects from {after} to {up_to} are missing.*end='{after}'"):
         lf.open_objects(copied)
     with lf.open_objects(copied, end=after) as net:
@@ -214,11 +202,11 @@ def not_utf8(parent, name, make=Path.touch):
 
 
 def only_links(folder):
-    target = folder.parent / "elsewhere"
-    folder.rename(target)
-    folder.mkdir()
-    for path in target.iterdir():
-        (folder / path.name).symlink_to(path)
+    target = folder.rename(folder.parent / "elsewhere")
+    first, *others = target.iterdir()
+    (folder / first.name).mkdir(parents=True)
+    for path in [*others, *first.iterdir()]:
+        (folder / path.relative_to(target)).symlink_to(path)
 
 
 def overlapping(folder):
@@ -233,12 +221,12 @@ def without_its_first_object(folder):
 
 def listed_and_gone(folder):
     digests(folder)
-    remove(segment(folder, -1))
+    shutil.rmtree(segment(folder, -1))
 
 
 def without_objects(folder):
     for path in folder.iterdir():
-        remove(path)
+        shutil.rmtree(path)
     (folder / "readme.txt").write_text("nothing")
 
 
@@ -260,24 +248,14 @@ def test_a_folder_that_is_not_whole_is_refused_by_name(copied, harm, words):
         lf.open_objects(copied)
 
 
-def test_longer_segments_take_the_place_of_those_in_them_and_links_are_not_followed(ledger, tmp_path):
+def test_longer_segments_take_the_place_of_those_in_them(ledger, tmp_path):
     ledger.sandbox.object_faults = ObjectFaults(overlap=True)
     try:
         download(ledger, tmp_path)
     finally:
         ledger.sandbox.object_faults = ObjectFaults()
-    for at in (tmp_path, next(path for path in tmp_path.iterdir() if path.is_dir())):
-        for name in ("a", "b"):
-            (at / name).symlink_to("/", target_is_directory=True)
-    program = (
-        "import sys, ledgerframes as lf\n"
-        "with lf.open_objects(sys.argv[1]) as net:\n"
-        "    print(','.join(item.update_id for item in net.scan.iter_updates()))"
-    )
-    done = subprocess.run(  # in a process that can be ended: the links lead everywhere
-        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, timeout=60, check=True
-    )
-    ids = done.stdout.strip().split(",")
+    with lf.open_objects(tmp_path) as net:
+        ids = [item.update_id for item in net.scan.iter_updates()]
     assert len(ids) == len(set(ids)) > 700
 
 

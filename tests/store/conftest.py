@@ -56,6 +56,13 @@ def copied(parted, tmp_path):
 
 
 @pytest.fixture(scope="session")
+def hour():
+    """A network of 600 updates in three migrations, each of which goes on while the next ones have begun; read only."""
+    with lf.sandbox(seed=7, updates=600) as network:
+        yield network
+
+
+@pytest.fixture(scope="session")
 def history(net):
     """The whole history of `net`."""
     return lf.load_history(net, start=BEGIN)
@@ -99,6 +106,13 @@ def data_files(store, *names):
     files = (file for name in names for file in (store._lake.folder / name).rglob("*.parquet"))
     kept = (file for file in files if "_delta_log" not in file.parts)
     return sorted(kept, key=lambda file: (file.parent, file.stat().st_size))
+
+
+def flip(file):
+    """Turn a bit over among the rows of a file: bits of pages that nobody reads have no checksum."""
+    raw = bytearray(file.read_bytes())
+    raw[len(raw) // 2] ^= 16
+    file.write_bytes(raw)
 
 
 def adopt(store):

@@ -13,12 +13,6 @@ from tests.moving_window import place
 from tests.rigs.servers import connected, replica
 
 
-@pytest.fixture(scope="module")
-def ledger():
-    with lf.sandbox(seed=7, updates=600) as net:
-        yield net
-
-
 def whole_until(updates, count, settle):
     """Whether a server that shows the first updates has left out none that settle= says it must have shown."""
     newest = max(update.record_time for update in updates[:count])
@@ -28,9 +22,9 @@ def whole_until(updates, count, settle):
 @pytest.mark.long(quick=4)
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 @pytest.mark.parametrize("seed", [2, 74, 55, 99, 19, 54, 77, *range(100, 153)])
-def test_every_range_that_a_lake_accepts_is_whole(seed, ledger, store, caplog):
+def test_every_range_that_a_lake_accepts_is_whole(seed, hour, store, caplog):
     caplog.set_level(logging.CRITICAL)
-    rng, updates = random.Random(seed), ledger.sandbox.world.updates
+    rng, updates = random.Random(seed), hour.sandbox.world.updates
     ids = [update.update_id for update in updates]
     places = [(update.migration_id, update.record_time) for update in updates]
     counts = [count for count in range(30, 600) if whole_until(updates, count, 60_000_000)]
@@ -48,7 +42,7 @@ def test_every_range_that_a_lake_accepts_is_whole(seed, ledger, store, caplog):
                 migration_id, micros = any_place()
                 at = rng.choice([timestamps.exact(micros), "0001-01-01"])
                 options[name] = rng.choice([at, (migration_id, at)])
-        with connected(replica(ledger.sandbox, lag=600 - shown, prune_before=before)) as net:
+        with connected(replica(hour.sandbox, lag=600 - shown, prune_before=before)) as net:
             try:
                 store.sync(net, workers=rng.choice([1, 3]), page_size=50, **options)
             except (lf.errors.InputError, lf.errors.PartialResultError):
@@ -71,40 +65,39 @@ def test_every_range_that_a_lake_accepts_is_whole(seed, ledger, store, caplog):
             assert set(loaded.update_id) == truth, (start, end)
 
 
-def test_a_migration_in_which_a_sync_ended_is_not_read_to_its_end(ledger, store):
-    ids = [update.migration_id for update in ledger.sandbox.world.updates]
-    store.sync(ledger, end=place(ledger, ids.index(1) + 30)[1])
+def test_a_migration_in_which_a_sync_ended_is_not_read_to_its_end(hour, store):
+    ids = [update.migration_id for update in hour.sandbox.world.updates]
+    store.sync(hour, end=place(hour, ids.index(1) + 30)[1])
 
     assert store.load("updates").attrs["complete"] is True
-    for end in (place(ledger, ids.index(2) - 5), (2, "2020-01-01")):
+    for end in (place(hour, ids.index(2) - 5), (2, "2020-01-01")):
         with pytest.raises(lf.errors.PartialResultError, match="does not cover migration 1 after"):
             store.load("updates", start=(1, "2020-01-01"), end=end)
-    store.sync(ledger)
+    store.sync(hour)
     assert len(store.load("updates", start=(1, "2020-01-01"), end=(2, "2020-01-01"))) == ids.count(1)
 
 
-def test_bare_times_reach_into_no_migration_that_was_not_synced(tmp_path):
+def test_bare_times_reach_into_no_migration_that_was_not_synced(tmp_path, twelve_days):
     """A migration that is stored to its end, or from its beginning, has a next one or one before."""
-    with lf.sandbox(seed=7, days=12, migrations=3) as net:
-        world = net.sandbox.world.updates
-        days = {one: [update.record_time for update in world if update.migration_id == one] for one in range(3)}
-        for name, bounds in {
-            "first": {"end": (1, "0001-01-01")},
-            "second": {"start": (1, "0001-01-01"), "end": (2, "0001-01-01")},
-            "third": {"start": (2, "0001-01-01")},
-        }.items():
-            store = lf.open_store(tmp_path / name)
-            store.sync(net, derive=["transfers"], **bounds)
-            (stored,) = set(store.load("updates").migration_id)
-            for one, times in days.items():
-                start, end = timestamps.exact(times[300]), timestamps.exact(times[400])
-                parts = [{"start": start, "end": end}, {"start": start}, {"end": end}]
-                for table, part in product(("updates", "transfers"), parts):
-                    if one == stored:
-                        loaded = store.load(table, **part)
-                        assert len(loaded) or len(part) == 2
-                        assert loaded.attrs["complete"] or len(part) == 1
-                        continue
-                    with pytest.raises(lf.errors.PartialResultError):
-                        store.load(table, **part)
-            assert len(store.load("updates", last="1d"))
+    world = twelve_days.sandbox.world.updates
+    days = {one: [update.record_time for update in world if update.migration_id == one] for one in range(3)}
+    for name, bounds in {
+        "first": {"end": (1, "0001-01-01")},
+        "second": {"start": (1, "0001-01-01"), "end": (2, "0001-01-01")},
+        "third": {"start": (2, "0001-01-01")},
+    }.items():
+        store = lf.open_store(tmp_path / name)
+        store.sync(twelve_days, derive=["transfers"], **bounds)
+        (stored,) = set(store.load("updates").migration_id)
+        for one, times in days.items():
+            start, end = timestamps.exact(times[300]), timestamps.exact(times[400])
+            parts = [{"start": start, "end": end}, {"start": start}, {"end": end}]
+            for table, part in product(("updates", "transfers"), parts):
+                if one == stored:
+                    loaded = store.load(table, **part)
+                    assert len(loaded) or len(part) == 2
+                    assert loaded.attrs["complete"] or len(part) == 1
+                    continue
+                with pytest.raises(lf.errors.PartialResultError):
+                    store.load(table, **part)
+        assert len(store.load("updates", last="1d"))

@@ -7,7 +7,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive import chunks, tables
-from tests.store.conftest import data_files, mend_rejects
+from tests.store.conftest import data_files, flip, mend_rejects
 from tests.store.test_derived import NAMES, assert_equal_to_one_go
 from tests.store.test_rejects import BREAKS, spoil
 
@@ -19,12 +19,6 @@ def retry_as(store, *goods):
     rejected = len(store.load("rejects"))
     mend_rejects(store, *goods)
     assert len(store.retry_rejects()) == rejected - len(goods)
-
-
-def flip(file):
-    raw = bytearray(file.read_bytes())
-    raw[len(raw) // 2] ^= 16
-    file.write_bytes(raw)
 
 
 class Killed(BaseException):

@@ -12,18 +12,17 @@ import ledgerframes as lf
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("call", ["the same store", "another store", "sync"])
-def test_a_store_in_a_forked_child_says_what_to_do(store, small, capfd, call):
-    net = small
-    store.sync(net)
-    folder = store._lake.url
+def test_a_store_in_a_forked_child_says_what_to_do(parted, small, capfd, call):
+    folder = parted._lake.url
+    assert len(parted.load("updates")) == 240
     child = os.fork()
     if child == 0:
         signal.alarm(20)
         try:
             if call == "sync":
-                store.sync(net)
+                parted.sync(small)
             else:
-                (store if call == "the same store" else lf.open_store(folder)).load("updates")
+                (parted if call == "the same store" else lf.open_store(folder)).load("updates")
         except lf.errors.StoreError as error:
             sys.stdout.write(str(error))
             sys.stdout.flush()

@@ -3,19 +3,12 @@
 import re
 from functools import partial
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.history import History
-from ledgerframes.loaders.opening import Opening
-from ledgerframes.models.computing import together
-from ledgerframes.store.derive.tables import SUMMED
-from ledgerframes.tables.replayed import ACTIVE
 from tests.moving_window import place
-from tests.rigs.servers import simulated
 from tests.store.test_derived import NAMES
 
 
@@ -114,31 +107,3 @@ def test_computed_tables_read_kept_rows_and_what_is_not_final(tmp_path):
         assert found[name].schema.equals(expected[name].schema)
         assert found[name].to_pylist() == expected[name].to_pylist()
         assert later[name].to_pylist() == whole[name].to_pylist(), name
-
-
-def kinds_of_updates(events):
-    """The events of one update for each set of templates, choices and interfaces that updates consist of."""
-    named = ("template_name", "choice", "interface_id")
-    updates = events.group_by("update_id").aggregate([(name, "distinct") for name in named]).to_pylist()
-    found = {tuple(frozenset(one[f"{name}_distinct"]) for name in named): one["update_id"] for one in updates}
-    return [events.filter(pc.equal(events["update_id"], update_id)) for update_id in found.values()]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in NAMES if name != SUMMED])
-def test_a_table_that_nothing_concerns_is_not_computed(name):
-    function = getattr(lf, name)
-    nothing = Opening(ACTIVE.schema.empty_table())
-    with simulated(updates=100, hostile=True) as net:
-        history = lf.load_history(net, as_="arrow")
-    quiet = []
-    for events in kinds_of_updates(history.events):
-        part = lf.types.History(None, events, history.reassignments.slice(0, 0))
-        with together(part, opening=nothing, rows_only=True) as inputs:
-            rows = function(inputs, as_="arrow")
-        if not rows.num_rows and not attrs_of(rows)["not_understood"]:
-            quiet.append(events)
-    with together(pa.concat_tables(quiet), opening=nothing) as inputs:
-        whole = function(inputs, as_="arrow")
-    assert not whole.num_rows
-    assert not attrs_of(whole)["not_understood"]

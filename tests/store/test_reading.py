@@ -10,6 +10,7 @@ from decimal import Decimal
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
@@ -23,6 +24,7 @@ def filled(net, tmp_path_factory):
     """A store of the whole history of `net`; read only."""
     store = lf.open_store(tmp_path_factory.mktemp("filled") / "lake")
     store.sync(net, workers=2, page_size=200)
+    store.sync(net, tables=["instruments"])
     return store
 
 
@@ -50,66 +52,78 @@ def test_a_range_is_what_the_loader_gives(filled, net, start, end):
     assert_same(filled.dask("events", start=start, end=end).compute(), wanted, "events")
 
 
+def test_every_stored_table_is_written_once_in_the_order_of_time(filled, tmp_path, history):
+    report = filled.export(tmp_path / "out")
+    assert {one.name: one.rows for one in report.tables} == {
+        "updates": 2000, "events": len(history.events), "reassignments": len(history.reassignments), "instruments": 1,
+    }  # fmt: skip
+    events = pd.read_parquet(tmp_path / "out" / "events.parquet")
+    assert sorted(events.event_id) == sorted(history.events.event_id)
+    assert events.migration_id.is_monotonic_increasing
+    filled.export(tmp_path / "none", tables=["reassignments"], end=(0, "0001-01-02"))
+    empty = pq.read_table(tmp_path / "none" / "reassignments.parquet")
+    assert (empty.num_rows, "unassign_id" in empty.column_names) == (0, True)
+
+
+def test_what_is_not_covered_or_not_there_is_an_error(filled, tmp_path):
+    with pytest.raises(lf.errors.PartialResultError):
+        filled.export(tmp_path / "out", end="2099-01-01")
+    for wrong, said in (("event", "did you mean"), ("syncs", "tables: 'syncs' is not exported; the store has updates")):
+        with pytest.raises(lf.errors.InputError, match=said):
+            filled.export(tmp_path / "out", tables=[wrong])
+    assert not (tmp_path / "out").exists()
+
+
+def text(time):
+    return time.isoformat()
+
+
 #: What `where` may be, and which of the updates it chooses, by two of their times.
 WHERE = {
-    "a value": (lambda low, _: {"record_time": low}, lambda rows, low, _: rows.record_time == low),
-    "values": (lambda low, high: {"record_time": [low, high]}, lambda rows, *times: rows.record_time.isin(times)),
-    "a range": (
-        lambda low, high: {"record_time": (low, high)},
-        lambda rows, low, high: (rows.record_time >= low) & (rows.record_time < high),
+    "a value": lambda rows, low, _: ({"record_time": low}, rows.record_time == low),
+    "values": lambda rows, *times: ({"record_time": [*times]}, rows.record_time.isin(times)),
+    "a range": lambda rows, low, high: (
+        {"record_time": (low, high)}, (rows.record_time >= low) & (rows.record_time < high),
     ),
-    "from a text on": (
-        lambda low, _: {"record_time": (low.isoformat(), None)}, lambda rows, low, _: rows.record_time >= low,
+    "from a text on": lambda rows, low, _: ({"record_time": (text(low), None)}, rows.record_time >= low),
+    "up to": lambda rows, _, high: ({"record_time": (None, high.to_pydatetime())}, rows.record_time < high),
+    "an open range": lambda rows, *_: ({"record_time": (None, None)}, rows.record_time.notna()),
+    "whole numbers": lambda rows, *_: ({"migration_id": (1, 2)}, rows.migration_id == 1),
+    "no null": lambda rows, *_: (
+        {"effective_at": (pd.Timestamp("2000-01-01", tz="UTC"), None)}, rows.effective_at.notna(),
     ),
-    "up to": (
-        lambda _, high: {"record_time": (None, high.to_pydatetime())}, lambda rows, _, high: rows.record_time < high,
+    "null": lambda rows, *_: ({"effective_at": None}, rows.effective_at.isna()),
+    "a text for a time": lambda rows, low, _: ({"record_time": text(low)}, rows.record_time == low),
+    "compared": lambda rows, low, _: ([("record_time", ">=", text(low))], rows.record_time >= low),
+    "in": lambda rows, low, _: ([("record_time", "in", [text(low)])], rows.record_time == low),
+    "or": lambda rows, low, _: (
+        [[("record_time", ">=", text(low))], [("kind", "=", "assignment")]],
+        (rows.record_time >= low) | (rows.kind == "assignment"),
     ),
-    "an open range": (lambda *_: {"record_time": (None, None)}, lambda rows, *_: rows.record_time.notna()),
-    "whole numbers": (lambda *_: {"migration_id": (1, 2)}, lambda rows, *_: rows.migration_id == 1),
-    "no null": (
-        lambda *_: {"effective_at": (pd.Timestamp("2000-01-01", tz="UTC"), None)},
-        lambda rows, *_: rows.effective_at.notna(),
+    "and": lambda rows, low, _: (
+        [("record_time", ">=", text(low)), ("kind", "not in", ["assignment"])],
+        (rows.record_time >= low) & (rows.kind != "assignment"),
     ),
-    "null": (lambda *_: {"effective_at": None}, lambda rows, *_: rows.effective_at.isna()),
-    "a text for a time": (
-        lambda low, _: {"record_time": low.isoformat()}, lambda rows, low, _: rows.record_time == low,
-    ),
-    "compared": (
-        lambda low, _: [("record_time", ">=", low.isoformat())], lambda rows, low, _: rows.record_time >= low,
-    ),
-    "in": (
-        lambda low, _: [("record_time", "in", [low.isoformat()])], lambda rows, low, _: rows.record_time == low,
-    ),
-    "or": (
-        lambda low, _: [[("record_time", ">=", low.isoformat())], [("kind", "=", "assignment")]],
-        lambda rows, low, _: (rows.record_time >= low) | (rows.kind == "assignment"),
-    ),
-    "and": (
-        lambda low, _: [("record_time", ">=", low.isoformat()), ("kind", "not in", ["assignment"])],
-        lambda rows, low, _: (rows.record_time >= low) & (rows.kind != "assignment"),
-    ),
-    "an expression": (lambda *_: pc.field("kind") == "assignment", lambda rows, *_: rows.kind == "assignment"),
+    "an expression": lambda rows, *_: (pc.field("kind") == "assignment", rows.kind == "assignment"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("where", "wanted"), WHERE.values(), ids=WHERE)
-def test_rows_are_chosen_by_where(filled, history, where, wanted):
+@pytest.mark.parametrize("chosen", WHERE.values(), ids=WHERE)
+def test_rows_are_chosen_by_where(filled, history, chosen):
     updates = history.updates
-    times = updates.record_time[[50, 150]]
+    where, wanted = chosen(updates, *updates.record_time[[50, 150]])
 
-    found = filled.load("updates", where=where(*times), columns=["kind", "update_id"])
+    found = filled.load("updates", where=where, columns=["kind", "update_id"])
 
-    assert list(found.update_id) == list(updates.update_id[wanted(updates, *times)])
+    assert list(found.update_id) == list(updates.update_id[wanted])
     assert list(found.columns) == ["kind", "update_id"]
 
 
 WRONG_VALUES = {
-    "day of a time": ("updates", {"record_time": "3.3.2025"}, "where\\['record_time'\\]='3.3.2025' is not a time"),
+    "day of a time": ("updates", {"record_time": "3.3.2025"}, r"where\['record_time'\]='3.3.2025' is not a time"),
     "number for a time": ("updates", {"record_time": 5}, "the column holds times"),
     "text for a number": (
-        "updates",
-        {"migration_id": "0"},
-        "where\\['migration_id'\\]='0' is not valid: give a whole number",
+        "updates", {"migration_id": "0"}, r"where\['migration_id'\]='0' is not valid: give a whole number",
     ),
     "large number": ("updates", {"migration_id": 10**30}, "give a whole number from"),
     "not a number": ("updates", {"migration_id": float("nan")}, "give a whole number from"),
@@ -118,18 +132,14 @@ WRONG_VALUES = {
     "list column": ("events", {"signatories": "alice"}, "which where= cannot compare; use store.sql"),
     "amount": ("name_entries", {"amount": float("nan")}, "the column holds amounts; give a Decimal"),
     "fine amount": ("name_entries", {"amount": "0.00000000001"}, "of 10 decimals at most"),
-    "in a list": ("updates", {"migration_id": [0, "1"]}, "where\\['migration_id'\\]='1'"),
+    "in a list": ("updates", {"migration_id": [0, "1"]}, r"where\['migration_id'\]='1'"),
     "three of a tuple": ("updates", {"migration_id": (0, 1, 2)}, "give a list for several values, or a pair"),
-    "unknown column": (
-        "events",
-        {"template": "x"},
-        "where: table 'events' has no column 'template'; did you mean 'template_id'",
-    ),
+    "unknown column": ("events", {"template": "x"}, "'events' has no column 'template'; did you mean 'template_id'"),
     "unknown operator": ("updates", [("kind", "~", "x")], "is not a list of .column, operator, value"),
     "two of a triple": ("updates", [("kind", "x")], "is not a list of .column, operator, value"),
     "expression": ("updates", pc.field("record_time") > pc.scalar("2025"), "cannot be applied to 'updates'"),
     "text": ("updates", "kind = 'x'", "store.sql takes SQL"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("table", "where", "said"), WRONG_VALUES.values(), ids=WRONG_VALUES)

@@ -10,10 +10,9 @@ import pytest
 import ledgerframes as lf
 from tests.asking import forwarded
 from tests.rigs.servers import simulated
-from tests.signalled import HOLDING, Holding, assert_prompt, environment, send_to_another_thread, signalled
+from tests.signalled import HOLDING, Holding, assert_prompt, environment, send, send_to_another_thread, signalled
 from tests.transport.hostile_server import HostileServer
 
-CASES = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
 PROGRAM = (sys.executable, "-m", "ledgerframes")
 
 
@@ -47,14 +46,25 @@ class Beyond(Holding):
         return super().__call__(heard)
 
 
+BY_THREAD = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: the signal goes to one thread")
+
+
 @pytest.mark.long(quick=2)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-@pytest.mark.parametrize("follow", [False, True], ids=["sync", "follow"])
-def test_what_was_whole_at_a_signal_is_in_the_lake(number, follow, by_sandbox, middle, tmp_path):
+@pytest.mark.parametrize(
+    ("follow", "number", "send"),
+    [
+        pytest.param(False, signal.SIGINT, send_to_another_thread, marks=BY_THREAD, id="sync-another thread"),
+        pytest.param(True, signal.SIGTERM, send, id="follow-SIGTERM"),
+        pytest.param(False, signal.SIGTERM, send, id="sync-SIGTERM"),
+        pytest.param(True, signal.SIGINT, send, id="follow-SIGINT"),
+        pytest.param(False, signal.SIGINT, send, id="sync-SIGINT"),
+    ],
+)
+def test_what_was_whole_at_a_signal_is_in_the_lake(follow, number, send, by_sandbox, middle, tmp_path):
     holding = Beyond(HOLDING["silence"], by_sandbox, middle)
     with HostileServer(holding) as server:
         command = [*PROGRAM, "sync", "lake", "--workers", "1", *["--follow"] * follow, "--scan-url", server.url]
-        ended = signalled(command, number, holding, cwd=tmp_path, env=environment(tmp_path))
+        ended = signalled(command, number, holding, send=send, cwd=tmp_path, env=environment(tmp_path))
     if follow:  # a signal is how it is meant to end
         assert (ended.code, ended.err.splitlines()[-1]) == (0, "ended")
         ended = ended._replace(code=128 + number)
@@ -62,14 +72,3 @@ def test_what_was_whole_at_a_signal_is_in_the_lake(number, follow, by_sandbox, m
     lake = lf.open_store(tmp_path / "lake")
     assert lake.check()
     assert 100 <= len(lake.load("updates", allow_partial=True)) < 400
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal to a thread of another process")
-def test_a_signal_that_another_thread_receives_ends_a_sync(by_sandbox, middle, tmp_path):
-    holding = Beyond(HOLDING["silence"], by_sandbox, middle)
-    with HostileServer(holding) as server:
-        command = [*PROGRAM, "sync", "lake", "--workers", "1", "--scan-url", server.url]
-        ended = signalled(
-            command, signal.SIGINT, holding, send=send_to_another_thread, cwd=tmp_path, env=environment(tmp_path)
-        )
-    assert_prompt(ended, signal.SIGINT)
