@@ -13,7 +13,6 @@ from ledgerframes.tables.replayed import ACTIVE
 from tests.asking import asking
 from tests.economics.books import Books
 from tests.loaders.snapshot_scan import created, scan
-from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer
 
 COIN_NAME = "splice-amulet:Splice.Amulet:Amulet"
@@ -88,12 +87,6 @@ def test_templates_and_parties_narrow_it(net):
     seen = [party in row.signatories or party in row.observers for row in whole.itertuples()]
     assert list(hers.contract_id) == list(whole.contract_id[seen])
     assert 0 < len(hers) < len(whole)
-
-
-def test_a_server_with_a_smaller_maximum_is_followed(net):
-    wanted = lf.load_active_contracts(net, templates=[COIN_NAME])
-    with replica(net.sandbox, page_maximum=20) as server, lf.connect(scan_url=server.scan_url) as other:
-        pd.testing.assert_frame_equal(lf.load_active_contracts(other, templates=[COIN_NAME]), wanted)
 
 
 def test_more_than_a_hundred_pages_need_a_narrower_question(net):
