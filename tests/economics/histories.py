@@ -148,6 +148,15 @@ def update(name: str, second: float, *roots: Node) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def apart(name: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same items with contracts of their own, so that those of another case may have the same ids."""
+    text = json.dumps(items)
+    for contract in {event["contract_id"] for item in items for event in item["events_by_id"].values()}:
+        text = text.replace(f'"{contract}"', f'"{contract} of {name}"')
+    found: list[dict[str, Any]] = json.loads(text)
+    return found
+
+
 def coin(owner: str, amount: str, *, number: int = 1, rate: str = "0.1000000000") -> dict[str, Any]:
     """The arguments of a coin."""
     return {

@@ -70,16 +70,15 @@ def test_a_coin_of_the_opening_has_no_beginning_and_an_end_without_a_create_is_c
     assert coins.attrs["without_create"] == {AMULET: 1}
 
 
-@pytest.mark.parametrize(("second", "unlocked", "held"), [(0, 10, 0), (10, 0, 10), (20, 0, 0), (30, 1, 0)], ids=str)
-def test_the_supply_at_a_time(second, unlocked, held):
-    at = NOON + pd.Timedelta(seconds=second)
-    (row,) = lf.supply(EVENTS, at=at).to_dict("records")
+def test_the_supply_at_a_time():
+    for second, unlocked, held in ((0, 10, 0), (10, 0, 10), (20, 0, 0), (30, 1, 0)):
+        at = NOON + pd.Timedelta(seconds=second)
+        (row,) = lf.supply(EVENTS, at=at).to_dict("records")
+        assert (row["at"], row["unlocked"], row["locked"], row["total"]) == (at, unlocked, held, unlocked + held)
 
-    assert (row["at"], row["unlocked"], row["locked"], row["total"]) == (at, unlocked, held, unlocked + held)
-    assert lf.supply(EVENTS, at=(0, at)).equals(lf.supply(EVENTS, at=at))
-    if second == 30:  # of the last event, whose update states no round
-        assert lf.supply(EVENTS).to_dict("records") == [row]
-        assert lf.supply_per_round(frame_of([HISTORY[3]])).attrs["without_round"] == 1
+    # The last is that of the last event, whose update states no round.
+    assert lf.supply(EVENTS).to_dict("records") == lf.supply(EVENTS, at=(0, at)).to_dict("records") == [row]
+    assert lf.supply_per_round(frame_of([HISTORY[3]])).attrs["without_round"] == 1
     with pytest.raises(lf.errors.PartialResultError, match="gap"):
         lf.supply(frame_of(HISTORY, **WHOLE | {"complete": False}))
     (none,) = lf.supply(frame_of([], **WHOLE)).itertuples()
@@ -123,18 +122,22 @@ def test_what_is_not_known_stays_null_from_then_on():
     assert [row["total"] for row in rows] == [10, None, None]
 
 
-@pytest.mark.parametrize(
-    ("created", "amount", "rate", "first"),
-    [
-        (7, "10", "3", 11), (7, "9", "3", 10), (7, "9.0000000001", "3", 11), (7, "8.9999999999", "3", 10),
-        (-5, "0.0000000001", "0.0000000001", -4), (0, "1000000000000000000000000000", "1", None),
-        (2**63 - 2, "1", "1", 2**63 - 1), (2**63 - 1, "1", "1", None), (1, "1", "0", None),
-    ],
-)  # fmt: skip
-def test_a_coin_can_be_expired_in_the_first_round_whose_fee_is_the_coin(created, amount, rate, first):
+#: Of coins: the round and the amount, what it loses per round, and the first round in which it can be expired.
+EXPIRIES = [
+    (7, "10", "3", 11), (7, "9", "3", 10), (7, "9.0000000001", "3", 11), (7, "8.9999999999", "3", 10),
+    (-5, "0.0000000001", "0.0000000001", -4), (0, "1000000000000000000000000000", "1", None),
+    (2**63 - 2, "1", "1", 2**63 - 1), (2**63 - 1, "1", "1", None), (1, "1", "0", None),
+]  # fmt: skip
+
+
+def test_a_coin_can_be_expired_in_the_first_round_whose_fee_is_the_coin():
     """A round beyond 64 bits is not known."""
-    made = create(AMULET, "c", coin("alice", amount, number=created, rate=rate))
+    made = [
+        create(AMULET, f"c{place}", coin("alice", amount, number=created, rate=rate))
+        for place, (created, amount, rate, _) in enumerate(EXPIRIES)
+    ]
 
-    coins = lf.coin_history(frame_of([update("u", 0, made)], **WHOLE), as_="arrow")
+    coins = lf.coin_history(frame_of([update("u", 0, *made)], **WHOLE), as_="arrow")
 
-    assert coins["expires_at_round"].to_pylist() == [first]
+    found = dict(zip(coins["contract_id"].to_pylist(), coins["expires_at_round"].to_pylist(), strict=True))
+    assert found == {f"c{place}": first for place, (*_, first) in enumerate(EXPIRIES)}

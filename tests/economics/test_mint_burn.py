@@ -9,6 +9,7 @@ import ledgerframes as lf
 from tests.economics.histories import (
     DSO,
     RULES,
+    apart,
     archive,
     captured_events,
     coin,
@@ -34,21 +35,23 @@ def made(name, amount, owner="alice"):
     return create(AMULET, name, coin(owner, amount))
 
 
-def begun(amount):
-    return [update("begun", 0, made("in", amount))]
+def begun(amount, name="begun"):
+    return update(name, 0, made("in", amount))
 
 
-def flow(*roots, before=(), **options):
-    """The row of an update."""
-    found = lf.mint_burn(frame_of([*before, update("u", 5, *roots)]), **options)
-    (row,) = found[found.update_id == "u"].to_dict("records")
-    return row
+def rows_of(cases):
+    """The row of each update: of cases by name, each what the coin was before, if it is known, and what is done."""
+    items = []
+    for name, (before, node) in cases.items():
+        own = [] if before is None else [begun(before, f"begun {name}")]
+        items += apart(name, [*own, update(name, 5, node)])
+    found = lf.mint_burn(frame_of(items)).to_dict("records")
+    return {row["update_id"]: row for row in found if row["update_id"] in cases}
 
 
 def nonzero(row):
-    return {
-        name: value for name, value in row.items() if name.startswith(("minted", "burned")) and (value is None or value)
-    }  # fmt: skip
+    kinds = {name: value for name, value in row.items() if name.startswith(("minted", "burned"))}
+    return {name: value for name, value in kinds.items() if value is None or value}
 
 
 #: The documented purchase: 224019632.4829619323 in, 223995628.8753515723 back; 23997.6 + 6 + 0.00761036 burned.
@@ -169,17 +172,16 @@ def by_hand():
     return [update(name, place, node) for place, (name, (_, node, _)) in enumerate(CASES.items())]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_what_an_update_mints_and_burns_is_the_change_of_all_coin(name):
-    before, node, wanted = CASES[name]
+def test_what_an_update_mints_and_burns_is_the_change_of_all_coin():
+    rows = rows_of({name: (before, node) for name, (before, node, _) in CASES.items()})
 
-    row = flow(node, before=begun(before))
-
-    assert nonzero(row) == {kind: Decimal(amount) for kind, amount in wanted.items()}
-    minted = sum(Decimal(amount) * (1 if kind.startswith("minted") else -1) for kind, amount in wanted.items())
-    assert (row["net_change"], row["unexplained"], row["inputs_from"]) == (minted, 0, "creates")
-    assert (None if pd.isna(row["round"]) else row["round"]) == (None if "only metadata" in name else 7)
-    assert row["record_time"] == pd.Timestamp("2026-01-01 12:00:05", tz="UTC")
+    for name, (_, _, wanted) in CASES.items():
+        row, amounts = rows[name], {kind: Decimal(amount) for kind, amount in wanted.items()}
+        assert nonzero(row) == amounts, name
+        minted = sum(amount * (1 if kind.startswith("minted") else -1) for kind, amount in amounts.items())
+        assert (row["net_change"], row["unexplained"], row["inputs_from"]) == (minted, 0, "creates"), name
+        assert (None if pd.isna(row["round"]) else row["round"]) == (None if "only metadata" in name else 7), name
+        assert row["record_time"] == pd.Timestamp("2026-01-01 12:00:05", tz="UTC")
 
 
 EXPIRED = {"owner": "alice", "round": {"number": "9"}, "changeToInitialAmountAsOfRoundZero": "-100.0"}
@@ -220,7 +222,7 @@ def test_an_expired_coin_is_burned():
 @incomplete
 def test_what_is_not_explained_is_shown():
     unknown = exercise(RULES, "rules", "AmuletRules_Evaporate", {}, {}, GONE)
-    found = lf.mint_burn(frame_of([*begun("100.0"), update("u", 5, unknown)]))
+    found = lf.mint_burn(frame_of([begun("100.0"), update("u", 5, unknown)]))
 
     row = found[found.update_id == "u"].iloc[0]
     assert (row.net_change, row.unexplained) == (-100, -100)
@@ -236,12 +238,12 @@ def test_inputs_that_are_not_known_are_taken_from_the_summary_or_make_the_change
     both = paid(*ends, inputs=two, inputAmuletAmount="250.0", inputAppRewardAmount="1.0")
     stray = paid(GONE, archive(AMULET, "stray"), made("a", "100.0"), inputAmuletAmount="100.0")
 
-    for node, before, wanted in (
-        (both, begun("100.0"), (1, 0, "summary")), (bought(GONE, BACK), [], (Decimal("-24003.60761036"), 0, "summary")),
-        (stray, [], (None, None, "unknown")),
-    ):  # fmt: skip
-        row = flow(node, before=before)
-        assert (row["net_change"], row["unexplained"], row["inputs_from"]) == wanted
+    rows = rows_of({"both": ("100.0", both), "bought": (None, bought(GONE, BACK)), "not an input": (None, stray)})
+
+    assert {name: (row["net_change"], row["unexplained"], row["inputs_from"]) for name, row in rows.items()} == {
+        "both": (1, 0, "summary"), "bought": (Decimal("-24003.60761036"), 0, "summary"),
+        "not an input": (None, None, "unknown"),
+    }  # fmt: skip
 
 
 @pytest.mark.usefixtures("captures")

@@ -20,6 +20,8 @@ OPENED = (
     *(lf.supply, lf.coin_history, lf.balances_over_time, lf.rewards, lf.mint_burn),
     *(lf.active_contracts, lf.holdings_from_events),
 )
+#: One that a model gives, and one that is put together from them.
+AT = (lf.supply, lf.holdings_from_events)
 
 
 @pytest.fixture(scope="module")
@@ -40,21 +42,6 @@ def since(history, start):
 
 def before(history, time):
     return lf.active_contracts(history, at=time - US, as_="arrow")
-
-
-def test_a_right_opening_and_the_rest_are_the_whole(history, times):
-    flows, supply = lf.mint_burn(history), lf.supply(history)
-    holdings = lf.holdings_from_events(history, decimals="exact")
-    contracts = sorted(lf.active_contracts(history, as_="arrow").to_pylist(), key=str)
-    for start in random.Random(4).sample(times[100:-100], 3):
-        rest, opening = since(history, start), before(history, start)
-        assert lf.supply(rest, opening=opening).equals(supply)
-        active = lf.active_contracts(rest, opening=opening, as_="arrow")
-        assert sorted(active.to_pylist(), key=str) == contracts
-        pd.testing.assert_frame_equal(lf.holdings_from_events(rest, opening=opening, decimals="exact"), holdings)
-        part = lf.mint_burn(rest, opening=opening)
-        assert part.equals(flows[flows.record_time >= start].reset_index(drop=True))
-        assert (part.inputs_from == "creates").all()
 
 
 @pytest.mark.long(quick=14)
@@ -80,36 +67,34 @@ def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(numbe
         function(events, opening=wrong[name]())
 
 
-def test_a_loaded_opening_is_the_snapshot_and_what_followed_of_the_templates_that_tables_need(net, history, times):
-    for start in random.Random(1).sample(times[60:-60], 2):
-        rest, replayed = since(history, start), before(history, start)
-        found = lf.load_opening(net, at=start)
-        ids = replayed.filter(pc.is_in(replayed["template_name"], pa.array(found.templates)))["contract_id"]
-        assert {*found.contracts["contract_id"].to_pylist()} == {*ids.to_pylist()}
-        assert lf.supply(rest, opening=found).equals(lf.supply(history))
-        assert lf.rewards(rest, opening=found).attrs["without_create"] == {}
+def test_an_opening_replayed_or_loaded_and_the_rest_are_the_whole(net, history, times):
+    """What is loaded is the snapshot and what followed, of the templates that tables need."""
+    flows, supply = lf.mint_burn(history), lf.supply(history)
+    holdings = lf.holdings_from_events(history, decimals="exact")
+    contracts = sorted(lf.active_contracts(history, as_="arrow").to_pylist(), key=str)
+    for start in random.Random(4).sample(times[100:-100], 2):
+        rest, replayed, loaded = since(history, start), before(history, start), lf.load_opening(net, at=start)
+        ids = replayed.filter(pc.is_in(replayed["template_name"], pa.array(loaded.templates)))["contract_id"]
+        assert {*loaded.contracts["contract_id"].to_pylist()} == {*ids.to_pylist()}
+        for opening in (replayed, loaded):
+            assert lf.supply(rest, opening=opening).equals(supply)
+        active = lf.active_contracts(rest, opening=replayed, as_="arrow")
+        assert sorted(active.to_pylist(), key=str) == contracts
+        pd.testing.assert_frame_equal(lf.holdings_from_events(rest, opening=loaded, decimals="exact"), holdings)
+        part = lf.mint_burn(rest, opening=replayed)
+        assert part.equals(flows[flows.record_time >= start].reset_index(drop=True))
+        assert (part.inputs_from == "creates").all()
+        assert lf.rewards(rest, opening=loaded).attrs["without_create"] == {}
 
     with pytest.raises(lf.errors.InputError, match="active_contracts needs those of every template"):
-        lf.active_contracts(rest, opening=found)
+        lf.active_contracts(rest, opening=loaded)
     with pytest.raises(lf.errors.InputError, match="no contracts of Some:Template, which active_contracts needs"):
-        lf.active_contracts(rest, opening=found, template="Some:Template")
+        lf.active_contracts(rest, opening=loaded, template="Some:Template")
     coins = "Splice.Amulet:Amulet"
-    active = lf.active_contracts(rest, opening=found, template=coins)
+    active = lf.active_contracts(rest, opening=loaded, template=coins)
     assert {*active.contract_id} == {*lf.active_contracts(history, template=coins).contract_id}
-    pd.testing.assert_frame_equal(lf.holdings_from_events(rest, opening=found), lf.holdings_from_events(history))
-
-
-def test_a_scan_without_snapshots_has_its_history_replayed(history):
-    with lf.sandbox(updates=300) as short:
-        start = lf.load_updates(short).record_time[40]
-        found = lf.load_opening(short, at=start)
-        rest = lf.load_history(short, start=start)
-
-        assert lf.supply(rest, opening=found).equals(lf.supply(lf.load_history(short, start="begin")))
-        with pytest.raises(lf.errors.PartialResultError, match="no update at or after it yet"):
-            lf.load_opening(short, at="2099-01-01")
     with pytest.raises(lf.errors.InputError, match=r"events begin at ledger begin.*leave opening= out"):
-        lf.supply(history, opening=found)
+        lf.supply(history, opening=loaded)
 
 
 def test_a_snapshot_before_all_that_a_scan_has_kept_opens_nothing():
@@ -129,13 +114,15 @@ def test_a_snapshot_before_all_that_a_scan_has_kept_opens_nothing():
         lf.load_opening(scan, at=(4, "2026-01-30T08:00:00Z"))
 
 
-def test_a_lake_opens_its_own_ranges(tmp_path):
+def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(tmp_path):
     store, late = lf.open_store(tmp_path / "lake"), lf.open_store(tmp_path / "late")
     with lf.sandbox(updates=300) as short:
         start = lf.load_updates(short).record_time[200]
         store.sync(short, progress=False)
         late.sync(short, start=start, progress=False)
         loaded = lf.load_opening(short, at=start)
+        with pytest.raises(lf.errors.PartialResultError, match="no update at or after it yet"):
+            lf.load_opening(short, at="2099-01-01")
     found = lf.load_opening(store, at=start)
     rest = lf.types.History(*(store.load(name, start=start) for name in lf.types.History._fields))
 
@@ -151,15 +138,19 @@ def test_a_lake_opens_its_own_ranges(tmp_path):
         lf.load_opening(str(tmp_path), at=start)
 
 
-def test_a_snapshot_is_an_opening_where_its_time_is_in_the_events(net):
-    times = lf.snapshot_times(net, limit=1)
-    at = (int(times.migration_id[0]), times.record_time[0])
-    rest = lf.load_history(net, start=at, progress=False)
-    right = lf.load_active_contracts(net, at=at)
+@pytest.fixture(scope="module")
+def snapshot(net):
+    """The first snapshot's time and contracts, and the history from that time on."""
+    at = min((int(row.migration_id), row.record_time) for row in lf.snapshot_times(net, limit=2).itertuples())
+    return at, lf.load_active_contracts(net, at=at), lf.load_history(net, start=at, progress=False)
+
+
+def test_a_snapshot_is_an_opening_where_its_time_is_in_the_events(net, history, snapshot):
+    at, right, rest = snapshot
     coins = lf.load_active_contracts(net, at=at, templates=[AMULET])
     some = lf.load_active_contracts(net, at=at, parties=[right.signatories[0][0]])
 
-    assert lf.supply(rest, opening=right).equals(lf.supply(lf.load_history(net, start="begin", progress=False)))
+    assert lf.supply(rest, opening=right).equals(lf.supply(history))
     with pytest.raises(lf.errors.InputError, match=r"no contracts of Splice\.Amulet:LockedAmulet, which supply needs"):
         lf.supply(rest, opening=coins)
     with pytest.raises(lf.errors.InputError, match="of some parties alone"):
@@ -186,44 +177,35 @@ def test_a_range_without_an_opening_is_refused_with_the_line_to_type(net, histor
         lf.supply(events, opening=lf.load_opening(net, at=times[len(times) // 2 + 9]))
 
 
-def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, tmp_path):
-    at, later = (
-        (int(row.migration_id), row.record_time) for row in lf.snapshot_times(net, limit=2).itertuples(index=False)
-    )
-    rest = lf.load_history(net, start=min(at, later), progress=False)
+def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, history, snapshot, tmp_path):
+    at, loaded, rest = snapshot
     store = lf.open_store(tmp_path / "lake")
-    for end in (at, later):
-        store.sync(net, tables=["active_contracts"], end=(end[0], end[1] + US))
-    one = {"snapshot_record_time": min(at, later)[1]}
+    for row in lf.snapshot_times(net, limit=2).itertuples():
+        store.sync(net, tables=["active_contracts"], end=(int(row.migration_id), row.record_time + US))
+    one = {"snapshot_record_time": at[1]}
     right = store.load("active_contracts", where=one)
-    whole = lf.load_history(net, start="begin", progress=False)
 
-    assert lf.active_contracts(rest, opening=right).equals(
-        lf.active_contracts(rest, opening=lf.load_active_contracts(net, at=min(at, later)))
-    )
-    assert lf.supply(rest, opening=right).equals(lf.supply(whole))
+    assert lf.active_contracts(rest, opening=right).equals(lf.active_contracts(rest, opening=loaded))
+    assert lf.supply(rest, opening=right).equals(lf.supply(history))
     coins = store.load("active_contracts", where={**one, "template_name": "Splice.Amulet:Amulet"})
     for wrong in (store.load("active_contracts"), coins, right.iloc[1:]):
         with pytest.raises(lf.errors.InputError, match=r"opening=lf\.load_active_contracts\(net, at="):
             lf.active_contracts(rest, opening=wrong)
 
 
-def test_what_a_refused_opening_says_to_do_works_wherever_the_events_begin(net):
-    times = lf.snapshot_times(net, limit=1)
-    taken = (int(times.migration_id[0]), times.record_time[0])
+def test_what_a_refused_opening_says_to_do_works_wherever_the_events_begin(net, snapshot):
+    taken, contracts, _ = snapshot
     between = lf.load_history(net, start=(taken[0], taken[1] + 7 * MINUTE), progress=False)
-    snapshot = lf.load_active_contracts(net, at=taken)
+    listed = "lists that time, or load the events with start=a time that it lists"
 
     with pytest.raises(lf.errors.InputError, match=r"if lf\.snapshot_times\(net\) lists that time, or load") as refused:
-        lf.active_contracts(between, opening=snapshot)
+        lf.active_contracts(between, opening=contracts)
 
     start = re.search(r"start=(\(.*?\))$", str(refused.value))[1]
-    history = lf.load_history(net, start=ast.literal_eval(start), progress=False)
-    assert len(lf.active_contracts(history, opening=snapshot))
-    with pytest.raises(
-        lf.errors.InputError, match="lists that time, or load the events with start=a time that it lists"
-    ):
-        lf.active_contracts(between, opening=snapshot.iloc[1:])
+    rest = lf.load_history(net, start=ast.literal_eval(start), progress=False)
+    assert len(lf.active_contracts(rest, opening=contracts))
+    with pytest.raises(lf.errors.InputError, match=listed):
+        lf.active_contracts(between, opening=contracts.iloc[1:])
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +219,7 @@ def ended(net, tmp_path_factory):
     return lf.load_history(net, end=end, **whole), store, cuts, end
 
 
-@pytest.mark.parametrize("table", [lf.supply, lf.coin_history, lf.active_contracts, lf.holdings_from_events])
+@pytest.mark.parametrize("table", AT)
 def test_nothing_is_computed_for_a_time_after_a_range_or_a_lake(ended, table):
     part, store, cuts, end = ended
     assert len(table(part, at=end)) > 0
@@ -259,17 +241,11 @@ def test_nothing_is_computed_for_a_time_after_a_range_or_a_lake(ended, table):
         table(store, at=last + MINUTE)
 
 
-@pytest.fixture(scope="module")
-def opened(history, times):
-    """A range that says where it begins, with its opening, and that time."""
-    start = times[200]
-    return since(history, start), before(history, start), start
-
-
-@pytest.mark.parametrize("table", [lf.supply, lf.coin_history, lf.active_contracts, lf.holdings_from_events])
+@pytest.mark.parametrize("table", AT)
 @pytest.mark.parametrize("stated", [True, False], ids=["events that say where they begin", "an opening that says it"])
-def test_nothing_is_computed_for_a_time_before_a_range_and_its_opening(opened, times, table, stated):
-    rest, opening, start = opened
+def test_nothing_is_computed_for_a_time_before_a_range_and_its_opening(history, times, table, stated):
+    start = times[200]
+    rest, opening = since(history, start), before(history, start)
     if not stated:
         rest = lf.types.History(*(frame.replace_schema_metadata() for frame in rest))
     assert len(table(rest, opening=opening, at=start - US)) > 0
