@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 
-def test_demo_loads_syncs_exports_draws_and_says_where_and_can_run_again(shell, tmp_path):
-    ended = shell("demo")
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize(("updates", "times"), [(150, 1), (2_000, 2)])
+def test_demo_loads_syncs_exports_draws_and_says_where_and_can_run_again(
+    command, tmp_path, monkeypatch, updates, times
+):
+    monkeypatch.setattr("ledgerframes.apps.demo._UPDATES", updates)
+    for _ in range(times):
+        ended = command("demo")
+        assert (ended.code, ended.err) == (0, "")
 
-    assert ended.code == 0, ended.err
-    assert ended.err == ""
     output = tmp_path / "demo-output"
     assert {path.name for path in output.iterdir()} == {"tables", "lake", "bi", "charts", "report.html"}
     files = sorted([*(output / "tables").iterdir(), *(output / "bi").iterdir()])
@@ -28,4 +34,3 @@ def test_demo_loads_syncs_exports_draws_and_says_where_and_can_run_again(shell, 
     assert "What happens most:" in ended.out
     assert ended.out.endswith(f"Open this file: {output / 'report.html'}\n")
     assert "for what is new: 3 requests" in ended.out
-    assert shell("demo").code == 0

@@ -104,6 +104,7 @@ def test_wrong_usage_ends_with_2(command, line):
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("options", [["--json"], []])
 def test_a_full_disk_behind_standard_output_is_told_in_one_line(program, surroundings, tmp_path, options):
     with Path("/dev/full").open("w") as full:
@@ -117,6 +118,7 @@ def test_a_full_disk_behind_standard_output_is_told_in_one_line(program, surroun
     )  # fmt: skip
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("closed", [">&-", "2>&-"])
 def test_a_closed_stream_is_one_that_nobody_reads(program, surroundings, tmp_path, closed):
     line = f"{shlex.join(program)} tables {closed} | cat"
@@ -131,7 +133,7 @@ def test_a_closed_stream_is_one_that_nobody_reads(program, surroundings, tmp_pat
 
 
 def test_a_refused_connection_or_an_address_without_the_interface_is_a_failed_request(
-    shell, command, scan, closed_port, tmp_path
+    command, scan, closed_port, tmp_path
 ):
     elsewhere = command("load", "history", "-o", "lake", "--scan-url", scan.removesuffix("/api/scan"))
     assert (elsewhere.code, elsewhere.out) == (1, "")
@@ -140,10 +142,10 @@ def test_a_refused_connection_or_an_address_without_the_interface_is_a_failed_re
     assert list(tmp_path.iterdir()) == []
     url = f"http://127.0.0.1:{closed_port}/api/scan"
 
-    wrong = shell("load", "history", "-o", "lake", "--limit", "0", "--scan-url", url)
+    wrong = command("load", "history", "-o", "lake", "--limit", "0", "--scan-url", url)
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err.startswith("error: --limit 0")
-    ended = shell("--verbose", "migrations", "--scan-url", url, LEDGERFRAMES_ATTEMPTS="2", LEDGERFRAMES_BUDGET="5")
+    ended = command("--verbose", "migrations", "--scan-url", url, LEDGERFRAMES_ATTEMPTS="2", LEDGERFRAMES_BUDGET="5")
 
     assert (ended.code, ended.out) == (1, "")
     assert "Traceback" not in ended.err

@@ -91,6 +91,7 @@ def test_follow_ends_cleanly_when_told(program, surroundings, tmp_path, told):
     assert len(lf.open_store(tmp_path / "lake").load("updates")) == 57
 
 
+@pytest.mark.long
 def test_a_lake_is_exported_as_a_star(command, lake, tmp_path):
     done = command("export", lake, tmp_path / "out", "--model", "star", "--for", "bi")
     assert done.code == 0

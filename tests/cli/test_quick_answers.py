@@ -24,13 +24,20 @@ def test_every_chart_of_a_lake_is_drawn_into_a_folder_that_is_made(command, lake
     assert (tmp_path / "new" / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_chart_takes_its_options_and_shows_votes_as_lines(command, lake, tmp_path):
-    file, votes = tmp_path / "updates.svg", lf.votes(lf.open_store(lake))
+def test_a_chart_takes_its_options_and_the_labels_of_a_file_and_shows_votes_as_lines(command, lake, tmp_path):
+    file, store = tmp_path / "chart.svg", lf.open_store(lake)
+    votes = len(lf.votes(store))
+    party = lf.holdings_from_events(store).sort_values("total_coin_holdings").party_id.iloc[-1]
+    (tmp_path / "labels.csv").write_text(f"party,label\n{party},Alice Bank\n")
 
     options = ("--every", "1min", "--theme", "dark", "--events", "votes")
     assert command("plot", "updates", lake, "-o", file, *options).code == 0
     assert "updates per minute" in file.read_text()
-    assert f"for {len(votes)} of {len(votes)} event" in file.read_text()
+    assert f"for {votes} of {votes} event" in file.read_text()
+    labelled = ("--labels", tmp_path / "labels.csv", "--overwrite")
+    assert command("plot", "holdings", lake, "-o", file, *labelled).code == 0
+    assert "Alice Bank" in file.read_text()
+    assert lf.aliases().names == {}
 
 
 def test_flows_are_counted_by_route_and_holdings_listed_largest_first_and_exact(command, lake):
@@ -70,17 +77,6 @@ def test_rewards_are_summed_exactly_by_when_they_end_whenever_they_began(command
     }
 
 
-def test_a_chart_shows_the_labels_of_a_file(command, lake, tmp_path):
-    party = lf.holdings_from_events(lf.open_store(lake)).sort_values("total_coin_holdings").party_id.iloc[-1]
-    (tmp_path / "labels.csv").write_text(f"party,label\n{party},Alice Bank\n")
-
-    done = command("plot", "holdings", lake, "-o", tmp_path / "x.svg", "--labels", tmp_path / "labels.csv")
-
-    assert done.code == 0
-    assert "Alice Bank" in (tmp_path / "x.svg").read_text()
-    assert lf.aliases().names == {}
-
-
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("table", DERIVED)
 def test_every_table_of_events_comes_out_of_the_shell(command, lake, tmp_path, table):
@@ -95,13 +91,12 @@ def test_a_range_is_computed_with_the_contracts_that_the_lake_knows_from_before(
     store = lf.open_store(lake)
     start = ("--start", store.load("updates").record_time.iloc[150].isoformat())
 
-    done = command("supply_per_round", lake, *start, "--json")
+    done = command("supply", lake, *start, "--json")
 
     assert (done.code, done.err) == (0, "")
-    assert command("supply-per-round", lake, "--json").out == command("compute", "supply_per_round", lake, "--json").out
-    whole = lf.supply_per_round(store, decimals="exact")
-    assert Decimal(json.loads(done.out)[-1]["total"]) == whole.total.iloc[-1]
-    assert command("plot", "coin_supply", lake, *start, "-o", tmp_path / "out.svg").err == ""
+    assert Decimal(json.loads(done.out)[-1]["total"]) == lf.supply(store, decimals="exact").total.iloc[-1]
+    assert command("plot", "balances", lake, *start, "-o", tmp_path / "out.svg").err == ""
+    assert command("vote-casts", lake, "--json").out == command("compute", "vote_casts", lake, "--json").out
     later = json.loads(command("template_activity", lake, *start, "--json").out)
     assert 0 < sum(row["creates"] for row in later) < lf.template_activity(store).creates.sum()
 
@@ -119,7 +114,7 @@ logging.getLogger("ledgerframes.transport").warning("a server said %s", "\\x1b[2
     assert "WARNING:ledgerframes.transport:a server said \\u001b[2J\\u000aERROR:x" in done.stderr
 
 
-def test_an_error_names_the_option_of_the_shell(command, lake):
+def test_an_error_names_the_option_of_the_shell_and_a_lost_file_as_it_is(command, lake, tmp_path):
     report = ("report", lake, "-o", "r.html", "--sections", "provenance")
     for words in (report, ("export", lake, "out", "--tables", "updates"), ("plot", "updates", lake, "-o", "x.svg")):
         assert command(*words).code == 0
@@ -127,14 +122,10 @@ def test_an_error_names_the_option_of_the_shell(command, lake):
         assert again.code == 2
         assert "already exists; pass --overwrite, or name another" in again.err
         assert "=True" not in again.err
-
-
-def test_a_lost_file_is_named_as_it_is(command, lake, tmp_path):
-    shutil.copytree(lake, tmp_path / "copy")
-    gone = next((tmp_path / "copy" / "events").rglob("*.parquet"))
+    copy = shutil.copytree(lake, tmp_path / "copy")
+    gone = next((copy / "events").rglob("*.parquet"))
     gone.unlink()
-
-    assert gone.relative_to(tmp_path / "copy" / "events").as_posix() in command("rewards", tmp_path / "copy").err
+    assert gone.relative_to(copy / "events").as_posix() in command("rewards", copy).err
 
 
 def test_a_table_takes_the_options_that_its_function_has(command, lake):
@@ -156,10 +147,12 @@ def test_a_table_takes_the_options_that_its_function_has(command, lake):
     assert (early.code, "is earlier" in early.err) == (1, True)
 
 
-def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, lake, scan, tmp_path):
+@pytest.mark.filterwarnings("always::ledgerframes.errors.IncompleteFiguresWarning")
+def test_a_lake_with_a_gap_or_a_late_beginning_is_advised_of_what_a_shell_has(command, lake, scan, tmp_path):
     times, net = lf.open_store(lake).load("updates").record_time, lf.connect(scan_url=scan)
     lf.open_store(tmp_path / "gap").sync(net, end=times.iloc[50])
     lf.open_store(tmp_path / "gap").sync(net, start=times.iloc[150])
+    lf.open_store(tmp_path / "late").sync(net, start=times.iloc[150])
 
     for words, can in ((("report", tmp_path / "gap"), True), (("rewards", tmp_path / "gap"), False)):
         refused = command(*words)
@@ -167,17 +160,9 @@ def test_a_part_of_a_range_is_advised_where_the_command_can_take_one(command, la
         assert "Sync that range first or ask for less" in refused.err
         assert ("--allow-partial" in refused.err) == can
         assert "allow_partial" not in refused.err
-
-
-@pytest.mark.filterwarnings("always::ledgerframes.errors.IncompleteFiguresWarning")
-def test_a_lake_that_begins_late_is_advised_of_what_a_shell_has(command, lake, scan, tmp_path):
-    times = lf.open_store(lake).load("updates").record_time
-    lf.open_store(tmp_path / "late").sync(lf.connect(scan_url=scan), start=times.iloc[150])
-
     refused = command("compute", "sv_weights", tmp_path / "late", "--last", "1min")
     earlier = command("supply", tmp_path / "late", "--start", times.iloc[200].isoformat())
     warned = command("rewards", tmp_path / "late").err
-
     assert (refused.code, "begin" in refused.err) == (1, True)
     assert (earlier.code, "sync a lake that begins later from there first" in earlier.err) == (1, True)
     assert "nothing describes all of them" in warned

@@ -1,9 +1,28 @@
-"""Exported stars as tests read them: with DuckDB, by the relations that `model.json` names."""
+"""Lakes and their exported stars as tests read them: with DuckDB, by the relations that `model.json` names."""
 
 import json
 from hashlib import sha256
 
 import duckdb
+
+import ledgerframes as lf
+from tests.rigs.servers import simulated
+
+
+def filled(folder, world, *, derive=None):
+    """A lake of a simulated ledger, with what else a star takes of it."""
+    store = lf.open_store(folder / "lake")
+    with simulated(**world) as net:
+        store.sync(net, progress=False, derive=derive)
+        # Nothing of the hostile world but its history is served.
+        store.sync(net, progress=False, tables=["verdicts"] if "hostile" in world else ["verdicts", "licenses"])
+    return store
+
+
+def exported(store, folder, **options):
+    """Its star, with exact amounts."""
+    store.export(folder, model="star", profile="exact", **options)
+    return Exported(folder)
 
 
 class Exported:
@@ -12,13 +31,10 @@ class Exported:
     def __init__(self, folder):
         self.folder = folder
         self.model = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        self.names = [table["name"] for table in self.model["tables"]]
         self.database = duckdb.connect()
         for name in self.names:
             self.database.sql(f"create view {name} as from '{folder}/{name}.parquet'")
-
-    @property
-    def names(self):
-        return [table["name"] for table in self.model["tables"]]
 
     def ask(self, query):
         """The rows of a query over the tables."""
@@ -28,32 +44,18 @@ class Exported:
         [[value]] = self.ask(query)
         return value
 
+    def without_row(self):
+        """How many rows name a key that its dimension lacks, by relation; those that lack none are left out."""
+        lost = {}
+        for relation in self.model["relations"]:
+            table, column, to, to_column = (relation[name] for name in ("table", "column", "to", "to_column"))
+            lost[f"{table}.{column}"] = self.one(
+                f"select count(*) from {table} as many anti join {to} as one on many.{column} = one.{to_column}"
+                f" where many.{column} is not null"
+            )
+        return {name: count for name, count in lost.items() if count}
+
 
 def key_of(text):
     """The key of a natural key, as the documentation defines it."""
     return int.from_bytes(sha256(text.encode()).digest()[:8]) >> 1
-
-
-def without_row(star):
-    """How many rows name a key that its dimension lacks, by relation; those that lack none are left out."""
-    found = {}
-    for relation in star.model["relations"]:
-        table, column, to, to_column = (relation[name] for name in ("table", "column", "to", "to_column"))
-        lost = star.one(
-            f"select count(*) from {table} as many anti join {to} as one on many.{column} = one.{to_column}"
-            f" where many.{column} is not null"
-        )
-        if lost:
-            found[f"{table}.{column}"] = lost
-    return found
-
-
-def repeated(star):
-    """How many rows share their key with another, by table."""
-    found = {}
-    for table in star.model["tables"]:
-        key = ", ".join(table["key"])
-        twice = star.one(f"select count(*) from (select {key} from {table['name']} group by all having count(*) > 1)")
-        if twice:
-            found[table["name"]] = twice
-    return found

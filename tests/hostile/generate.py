@@ -25,10 +25,7 @@ MIGRATIONS: Final = (-(2**63), -1, 0, 1, 2**31, 2**53 + 1, 2**63 - 1)
 SYNCHRONIZERS: Final = tuple(f"{name}::1220{'ab' * 32}" for name in ("global-domain", "s y-n_c", "a", "b", "c"))
 
 # (rhythm, first position, shape): a special shape comes early in every world, then at its rhythm.
-_SPECIALS: Final = (
-    (250, 3, "deep"), (1_000, 5, "wide"), (100, 7, "nested"), (500, 9, "long"), (40, 11, "empty"),
-)  # fmt: skip
-
+_SPECIALS: Final = ((250, 3, "deep"), (1_000, 5, "wide"), (100, 7, "nested"), (500, 9, "long"), (40, 11, "empty"))
 # Every so many updates, one of the usual economy.
 _ECONOMY: Final = 5
 
@@ -37,9 +34,7 @@ def generate_hostile(seed: int, updates: int) -> World:
     """Make up a history of nothing but legal extremes; the same arguments give the same bytes.
 
     Its scan shows all of it: in the view of one stakeholder most of these trees and payloads would be missing. Its
-    usual economy is as the DSO sees it.
-
-    What the bytes mean is `world.items()`: `json.loads` of each item with fractions as Decimal.
+    usual economy is as the DSO sees it. What the bytes mean is `world.items()`.
     """
     generator = _HostileGenerator(seed, updates)
     for position, migration_id in enumerate(MIGRATIONS):
@@ -95,26 +90,20 @@ class _HostileGenerator:
         synchronizer_id = SYNCHRONIZERS[self.written % len(SYNCHRONIZERS)]
         shape = next((name for every, first, name in _SPECIALS if self.written % every == first), "")
         self.written += 1
-        signed = None
-        if self._takes_economy(shape):
-            item = next(self.economy) | {
-                "migration_id": self.migration_id,
-                "record_time": timestamps.exact(self.now),
-                "synchronizer_id": synchronizer_id,
-                **values.unknown(rng),
-            }
-            update_id, signed = item["update_id"], item.get("external_transaction_hash")
+        # Of the economy, two of one record time could change places in the order.
+        if not shape and self.tied == 0 and self.written % _ECONOMY == 0 and self.now < timestamps.LAST:
+            place = {"migration_id": self.migration_id, "record_time": timestamps.exact(self.now)}
+            item = next(self.economy) | place | {"synchronizer_id": synchronizer_id, **values.unknown(rng)}
         elif not shape and rng.random() < 0.25:
             item = self._reassignment(update_id, synchronizer_id)
         else:
             item = self._transaction(update_id, synchronizer_id, shape)
-            signed = item.get("external_transaction_hash")
-        rendered = self._spell(item)
-        return Update(self.migration_id, self.now, update_id, synchronizer_id, signed or None, rendered)
-
-    def _takes_economy(self, shape: str) -> bool:
-        """Whether the next update is of the economy; two of one record time could change places in the order."""
-        return not shape and self.tied == 0 and self.written % _ECONOMY == 0 and self.now < timestamps.LAST
+        members = list(item.items())
+        if rng.random() < 0.3:
+            # The order of members in a JSON object means nothing, so a decoder must not rely on it.
+            rng.shuffle(members)
+        rendered, signed = rng.choice(SPELLINGS).write(dict(members)).encode(), item.get("external_transaction_hash")
+        return Update(self.migration_id, self.now, item["update_id"], synchronizer_id, signed or None, rendered)
 
     def _transaction(self, update_id: str, synchronizer_id: str, shape: str) -> dict[str, Any]:
         rng = self.rng
@@ -149,13 +138,6 @@ class _HostileGenerator:
         event |= {"created_event": created_event(rng, contract_id)} if assigning else {"contract_id": contract_id}
         at = {"offset": OFFSET, "record_time": timestamps.exact(self.now)}
         return {"update_id": update_id, **at, "event": event, **values.unknown(rng)}
-
-    def _spell(self, item: dict[str, Any]) -> bytes:
-        members = list(item.items())
-        if self.rng.random() < 0.3:
-            # The order of members in a JSON object means nothing, so a decoder must not rely on it.
-            self.rng.shuffle(members)
-        return self.rng.choice(SPELLINGS).write(dict(members)).encode()
 
     def _contracts(self) -> None:
         """A few contracts for the calls that are no history."""

@@ -22,10 +22,8 @@ def invent_instruments(rng: Random) -> dict[str, dict[str, Any]]:
         _record("ORCHARD-POINT", "Orchard point", "OP", 0, None),
         _record("TESSERA-FUND", "Tessera fund", "TF", 6, None),
     ]
-    found[0] |= {
-        "paused": True,
-        "pauseInfo": {"reason": "Coupon date: holders are being fixed", "until": "2026-03-03T09:00:00Z"},
-    }
+    until = {"reason": "Coupon date: holders are being fixed", "until": "2026-03-03T09:00:00Z"}
+    found[0] |= {"paused": True, "pauseInfo": until}
     for name in ("totalSupply", "totalSupplyAsOf", "paused"):
         del found[1][name]
     for issuer, kind in product(_ISSUERS, _KINDS):

@@ -8,24 +8,16 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final
 
 
-# A float would lose the spelling, such as `1e400` or `-0`, which is what the decoder is tried with.
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number exactly as it is to be written, such as `1e400` or `-0`."""
+    """A number exactly as it is to be written, such as `1e400` or `-0`; a float would lose the spelling."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How JSON is written.
-
-    Attributes:
-        quote: how texts are quoted and escaped.
-        comma: what stands between two members.
-        colon: what stands between a name and its value.
-        inside: what stands after an opening bracket and before a closing one.
-    """
+    """How JSON is written: how texts are quoted, and what stands between members, behind names and inside brackets."""
 
     quote: Callable[[str], str]
     comma: str = ","
@@ -47,14 +39,9 @@ class Spelling:
 
 
 def _escape_everything(text: str) -> str:
-    """Write every UTF-16 unit as an escape with upper-case digits."""
-    # JSON escapes are UTF-16 code units, so characters beyond U+FFFF take two.
+    """Every UTF-16 unit as an escape with upper-case digits; characters beyond U+FFFF take two."""
     units = text.encode("utf-16-be").hex("~", 2).upper().replace("~", "\\u")
     return f'"\\u{units}"' if units else '""'
-
-
-def _escape_slashes(text: str) -> str:
-    return encode_basestring_ascii(text).replace("/", "\\/")
 
 
 SPELLINGS: Final = (
@@ -62,6 +49,6 @@ SPELLINGS: Final = (
     Spelling(encode_basestring_ascii),
     Spelling(encode_basestring_ascii, comma=", ", colon=": "),
     Spelling(encode_basestring, comma=" ,\n\t", colon=" : ", inside="\r\n "),
-    Spelling(_escape_slashes),
+    Spelling(lambda text: encode_basestring_ascii(text).replace("/", "\\/")),
     Spelling(_escape_everything, comma=",\n"),
 )

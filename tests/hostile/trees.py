@@ -43,13 +43,7 @@ def created_event(rng: Random, event_id: str) -> Event:
 
 
 def tree(rng: Random, update_id: str, shape: str) -> tuple[list[str], dict[str, Event]]:
-    """The root ids and the events by id of a transaction.
-
-    Args:
-        rng: where chance comes from.
-        update_id: the first half of the usual event ids.
-        shape: "deep", "wide", "nested", "long", "empty", or anything else for a random tree.
-    """
+    """The root ids and events by id of a "deep", "wide", "nested", "long" or "empty" transaction, else a random one."""
     if shape == "empty":
         return [], {}
     parents = _parents(rng, shape)
@@ -59,8 +53,8 @@ def tree(rng: Random, update_id: str, shape: str) -> tuple[list[str], dict[str, 
     for position, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(ids[position])
-    plain = len(parents) >= DEEP_LEVELS
-    events = {node_id: _node(rng, node_id, below, plain=plain) for node_id, below in zip(ids, children, strict=True)}
+    node = _plain if len(parents) >= DEEP_LEVELS else _node
+    events = {node_id: node(rng, node_id, below) for node_id, below in zip(ids, children, strict=True)}
     roots = [node_id for node_id, parent in zip(ids, parents, strict=True) if parent == -1]
     if shape in {"nested", "long"}:
         special = {"text": "\U0001f4dc" * 50_000} if shape == "long" else values.nested()
@@ -101,17 +95,18 @@ def _numbering(rng: Random, update_id: str) -> Callable[[int], str]:
     return lambda position: f"{chr(0x1F600 + position)}/{'~' * (position % 7)}"
 
 
-def _node(rng: Random, event_id: str, children: list[str], *, plain: bool) -> Event:
-    if plain:
-        return _plain(rng, event_id, children)
+def _node(rng: Random, event_id: str, children: list[str]) -> Event:
     chance = rng.random()
-    if children:
-        return _exercised(rng, event_id, children) if chance < 0.95 else _rollback(rng, event_id, children)
-    if chance < 0.5:
+    if not children and chance < 0.5:
         return created_event(rng, event_id)
-    if chance < 0.85:
-        return _exercised(rng, event_id, [])
-    return _archived(rng, event_id) if chance < 0.95 else _rollback(rng, event_id, [])
+    if chance < (0.95 if children else 0.85):
+        return _exercised(rng, event_id, children)
+    if chance < 0.95:
+        event = _event(rng, "archived_event", event_id)
+        return {**event, "witness_parties": _parties(rng), "/odd~member": values.value(rng)}
+    # An unknown kind without contract and template, above other events or not.
+    event = {"event_type": "rollback_event", "event_id": event_id, "reason": values.value(rng)}
+    return {**event, "child_event_ids": children} if children or rng.random() < 0.5 else event
 
 
 def _exercised(rng: Random, event_id: str, children: list[str]) -> Event:
@@ -137,17 +132,6 @@ def _plain(rng: Random, event_id: str, children: list[str]) -> Event:
         "exercise_result": None, "consuming": False, "acting_parties": [], "interface_id": None,
         **values.unknown(rng, 0.01),
     }  # fmt: skip
-
-
-def _archived(rng: Random, event_id: str) -> Event:
-    event = _event(rng, "archived_event", event_id)
-    return {**event, "witness_parties": _parties(rng), "/odd~member": values.value(rng)}
-
-
-def _rollback(rng: Random, event_id: str, children: list[str]) -> Event:
-    """An unknown kind without contract and template, above other events or not."""
-    event: Event = {"event_type": "rollback_event", "event_id": event_id, "reason": values.value(rng)}
-    return {**event, "child_event_ids": children} if children or rng.random() < 0.5 else event
 
 
 def _parties(rng: Random) -> list[str]:

@@ -187,18 +187,32 @@ def test_every_chart_takes_its_frame_alone_by_position_and_says_what_gives_one()
         assert "apple" in str(caught.value)
 
 
-def test_wrong_frames_axes_backends_and_titles_are_refused_with_the_remedy(monkeypatch):
-    chart, frame = lf.plot.updates, USUAL["updates"]
-    with pytest.raises(lf.errors.InputError, match="needs a DataFrame, not list"):
-        chart([1, 2])
-    with pytest.raises(lf.errors.InputError, match="not a matplotlib Axes"):
-        chart(frame, ax=plt.figure())
-    with pytest.raises(lf.errors.InputError, match="ax= is for matplotlib"):
-        chart(frame, ax=plt.subplots()[1], backend="plotly")
-    with pytest.raises(lf.errors.InputError, match="backend='bokeh' is not valid: give 'matplotlib' or 'plotly'"):
-        chart(frame, backend="bokeh")
-    with pytest.raises(lf.errors.InputError, match="title=3 is not valid"):
-        chart(frame, title=3)
+EVENTS = pd.DataFrame({"time": [frames.START], "text": ["a"]})
+ASKED = r"needs a column time and a column text.*lf\.votes\(events\)"
+#: A chart, what it is given instead of a usual frame, options, and what is said.
+REFUSED = {
+    "a list": ("updates", [1, 2], {}, "needs a DataFrame, not list"),
+    "a figure": ("updates", None, {"ax": plt.Figure()}, "not a matplotlib Axes"),
+    "axes in plotly": ("updates", None, {"ax": plt.Figure().add_subplot(), "backend": "plotly"}, "is for matplotlib"),
+    "backend": ("updates", None, {"backend": "bokeh"}, "backend='bokeh' is not valid: give 'matplotlib' or 'plotly'"),
+    "title": ("updates", None, {"title": 3}, "title=3 is not valid"),
+    **{f"{option} of {name}": (name, None, {option: "pear"}, f"{option}='pear' is not valid: give '")
+       for name, option in (("updates", "by"), ("rewards", "by"), ("supply_by_purpose", "show"))},
+    "events as a number": ("updates", None, {"events": 5}, r"needs a DataFrame, not int.*lf\.votes\(events\)"),
+    "events without times": ("updates", None, {"events": EVENTS[["text"]]}, ASKED),
+    "events without texts": ("updates", None, {"events": EVENTS[["time"]]}, ASKED),
+    "events of what is not over time": ("holdings", None, {"events": EVENTS}, "holdings is not over time"),
+    "events over rounds": ("validators", None, {"events": EVENTS}, "this chart is not over time"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "frame", "options", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_drawn_is_refused_with_the_remedy(name, frame, options, said):
+    with pytest.raises(lf.errors.InputError, match=f"(?s){said}"):
+        getattr(lf.plot, name)(USUAL[name] if frame is None else frame, **options)
+
+
+def test_what_is_missing_for_interactive_charts_is_said(monkeypatch):
     there = builtins.__import__
 
     def missing(module, *rest, **named):
@@ -208,16 +222,7 @@ def test_wrong_frames_axes_backends_and_titles_are_refused_with_the_remedy(monke
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(lf.errors.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
-        chart(frame, backend="plotly")
-
-
-@pytest.mark.parametrize(
-    ("name", "option"),
-    [("updates", "by"), ("rewards", "by"), ("supply_by_purpose", "show")],
-)
-def test_an_unknown_word_is_refused_with_the_known_ones(name, option):
-    with pytest.raises(lf.errors.InputError, match=f"{option}='pear' is not valid: give '"):
-        getattr(lf.plot, name)(USUAL[name], **{option: "pear"})
+        lf.plot.updates(USUAL["updates"], backend="plotly")
 
 
 def test_frames_of_other_libraries_and_a_history_in_arrow_are_drawn_alike(ledger, history):
@@ -232,24 +237,39 @@ def test_frames_of_other_libraries_and_a_history_in_arrow_are_drawn_alike(ledger
         assert [list(a.values) for a in one.series] == [list(b.values) for b in other.series]
 
 
-def test_a_history_and_a_store_are_drawn_as_the_frames_computed_from_them(ledger, history, tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    store.sync(ledger, progress=False)
-    store.sync(ledger, tables=["instruments"], progress=False)
-    frames_of = {
-        "reassignment_flows": lf.reassignment_flows(history.reassignments), "updates": history.updates,
-        "coin_supply": lf.supply_per_round(history), "rewards": lf.reward_flows(history), "votes": lf.votes(history),
-        "license_growth": lf.license_growth(history.events),
-        "holdings": lf.holdings_from_events(history.events, history.reassignments),
-    }  # fmt: skip
-    for name, frame in frames_of.items():
-        chart = getattr(lf.plot, name).__wrapped__
-        from_frame = chart(frame)
-        for source in (history, store):
-            content = chart(source)
-            assert content.subtitle == from_frame.subtitle, name
-            for one, other in zip(series_of(content), series_of(from_frame), strict=True):
-                assert one.values == pytest.approx(other.values, rel=1e-12), name
+@pytest.fixture(scope="module")
+def store(ledger, tmp_path_factory):
+    filled = lf.open_store(tmp_path_factory.mktemp("drawn") / "lake")
+    filled.sync(ledger, progress=False)
+    filled.sync(ledger, tables=["instruments"], progress=False)
+    return filled
+
+
+#: What computes the frame of a chart from a history.
+COMPUTED = {
+    "updates": lambda history: history.updates,
+    "reassignment_flows": lambda history: lf.reassignment_flows(history.reassignments),
+    "votes": lf.votes,
+    "holdings": lambda history: lf.holdings_from_events(history.events, history.reassignments),
+    "license_growth": lambda history: lf.license_growth(history.events),
+    "coin_supply": lf.supply_per_round,
+    "rewards": lf.reward_flows,
+}
+
+
+@pytest.mark.long(quick=4)
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_history_and_a_store_are_drawn_as_the_frames_computed_from_them(name, history, store):
+    chart = getattr(lf.plot, name).__wrapped__
+    from_frame = chart(COMPUTED[name](history))
+    for source in (history, store):
+        content = chart(source)
+        assert content.subtitle == from_frame.subtitle
+        for one, other in zip(series_of(content), series_of(from_frame), strict=True):
+            assert one.values == pytest.approx(other.values, rel=1e-12)
+
+
+def test_balances_are_ranked_among_all_parties_and_instruments_are_drawn_from_a_store_alone(history, store):
     holders = lf.holdings_from_events(history.events, history.reassignments)["party_id"].nunique()
     assert f"the 7 largest of {holders} parties" in lf.plot.balances.__wrapped__(history).subtitle
     assert isinstance(lf.plot.instrument_supply.__wrapped__(store), Panels)
@@ -283,7 +303,7 @@ def test_a_name_has_one_colour_in_every_chart_and_in_both_libraries():
     assert {trace.name.partition("  ")[0]: to_rgba(trace.marker.color) for trace in figure.data} == static
 
 
-def test_names_from_a_ledger_stay_text():
+def test_names_from_a_ledger_stay_text_and_aliases_are_labels_with_the_whole_id_under_the_pointer():
     figure = lf.plot.updates(
         frames.updates(9).assign(synchronizer_id="<a href='x'>%{y}</a>::1220"), by="synchronizer_id", backend="plotly"
     )
@@ -291,12 +311,8 @@ def test_names_from_a_ledger_stay_text():
     assert "<a" not in texts_of(figure)
     assert "&lt;a href=" in figure.data[0].name
     assert figure.data[0].hovertemplate is None
-
-
-def test_aliases_are_labels_and_the_whole_id_is_under_the_pointer():
     with lf.aliases({frames.party(1): "Alice"}):
         figure = lf.plot.balances(frames.balances(2, days=2), backend="plotly")
-
     assert figure.data[0].name.startswith("Alice  ")
     assert figure.data[0].hovertext[0].startswith(f"<b>Alice</b><br>{frames.party(1)}<br>")
 
@@ -329,6 +345,7 @@ def test_a_long_subtitle_fits_into_the_narrowest_page_however_long_the_names_at_
     assert title.pad.l + 6.2 * max(map(len, lines)) < 672  # letters of 12 px in the report's narrowest chart
 
 
+@pytest.mark.long
 def test_four_charts_share_a_figure_without_their_words_colliding():
     _, grid = plt.subplots(2, 2, figsize=(14, 11), layout="constrained")
     names = ["reassignment_flows", "reassignment_matrix", "holdings", "balances"]
@@ -390,23 +407,19 @@ def test_events_are_lines_with_labels_that_neighbours_share_in_both_libraries(na
     assert outside_of_the_figure(ax, words(ax)) == []
 
 
-def test_every_chart_over_time_takes_events_and_no_other_does():
+def test_every_chart_over_time_says_that_it_takes_events_and_no_other_does():
     takes = {
         name for name in lf.plot.__all__ if (name != "style" and "events=" in (getattr(lf.plot, name).__doc__ or ""))
         or "events:" in (getattr(lf.plot, name).__doc__ or "")
     }  # fmt: skip
     assert takes == set(TIMED)
-    with pytest.raises(lf.errors.InputError, match="holdings is not over time"):
-        lf.plot.holdings(USUAL["holdings"], events=events_in("updates"))
-    with pytest.raises(lf.errors.InputError, match="this chart is not over time"):
-        lf.plot.validators(USUAL["validators"], events=events_in("updates"))
 
 
 def with_events(events):
     return lf.plot.updates(USUAL["updates"], events=events)
 
 
-def test_votes_stand_at_their_effect_with_what_became_of_them():
+def test_votes_stand_at_their_effect_with_what_became_of_them_and_changes_are_called_by_member_and_new_value():
     times = USUAL["updates"].record_time
     early, middle, late = (times.quantile(part) for part in (0.2, 0.5, 0.8))
     votes = pd.DataFrame(
@@ -420,14 +433,9 @@ def test_votes_stand_at_their_effect_with_what_became_of_them():
     labels = [text.get_text() for text in drawn(with_events(votes), "event")]
 
     assert labels == ["OffboardSv, open", "SetConfig, rejected", "GrantFeaturedAppRight"]
-
-
-@pytest.mark.parametrize("form", [pd.DataFrame, pa.table, pl.DataFrame], ids=["pandas", "Arrow", "polars"])
-def test_changes_of_configuration_are_called_by_their_member_and_its_new_value(form):
-    when = USUAL["updates"].record_time.median()
-    rows = {"record_time": [when], "member": ["transferConfig.createFee.fee"], "before": ["0.03"], "after": ["0.02"]}
-
-    assert [text.get_text() for text in drawn(with_events(form(rows)), "event")] == ["fee 0.02"]
+    rows = {"record_time": [middle], "member": ["transferConfig.createFee.fee"], "before": ["0.03"], "after": ["0.02"]}
+    for form in (pd.DataFrame, pa.table, pl.DataFrame):
+        assert [text.get_text() for text in drawn(with_events(form(rows)), "event")] == ["fee 0.02"]
 
 
 def test_small_axes_have_the_lines_alone_and_an_empty_frame_has_none():
@@ -441,15 +449,3 @@ def test_small_axes_have_the_lines_alone_and_an_empty_frame_has_none():
     assert "0 lines for 0 of 0 events" in subtitle(none)
     nothing = lf.plot.updates(USUAL["updates"].iloc[:0], events=events_in("updates"))
     assert len(drawn(nothing, "nothing")) == 1
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [(5, "needs a DataFrame, not int"), (pd.DataFrame({"text": ["a"]}), "needs a column time and a column text"),
-     (pd.DataFrame({"time": [pd.Timestamp("2026-01-01", tz="UTC")]}), "needs a column time and a column text")],
-    ids=["number", "no time", "no text"],
-)  # fmt: skip
-def test_what_is_no_frame_of_times_and_texts_is_refused(given, said):
-    with pytest.raises(lf.errors.InputError, match=said) as caught:
-        with_events(given)
-    assert "lf.votes(events)" in str(caught.value)

@@ -92,7 +92,7 @@ def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
     ]  # fmt: skip
 
 
-def test_a_choice_has_its_children_below_it(desk):
+def test_a_choice_has_its_children_below_it_and_may_be_exercised_as_its_contract_is_created(desk):
     contract_id = desk.iou(amount="10.0")
     answer = desk.submit(exercise(IOU, contract_id, "Iou_Split", {"splitAmount": "2.5"}))
     (_, split), *halves = nodes(answer)
@@ -104,12 +104,9 @@ def test_a_choice_has_its_children_below_it(desk):
     assert answer.json["transactionTree"]["rootNodeIds"] == [0]
     assert contract_id not in desk.sandbox.world.contracts.active
 
-
-def test_a_contract_is_created_and_exercised_at_once(desk):
     command = {"templateId": IOU, "createArguments": iou(desk), "choice": "Iou_GetBalance"}
     answer = desk.submit({"CreateAndExerciseCommand": {**command, "choiceArgument": {"viewer": desk.party("alice")}}})
     (_, made), (_, asked) = nodes(answer)
-
     assert (asked["exerciseResult"], asked["consuming"]) == ("10.0000000000", False)
     assert answer.json["transactionTree"]["rootNodeIds"] == [0, 1]
     assert made["contractId"] == asked["contractId"] in desk.sandbox.world.contracts.active

@@ -37,14 +37,14 @@ WORLDS = {
     "9 days": {"seed": 3, "updates": updates_of_days(9), "days": 9},
     "one of each": {"seed": 5, "updates": 1_500, "synchronizers": 1, "migrations": 1},
 }
-LONG = ("9 days", "one of each")
+QUICK = ("votes", "a day")
 PHASES = ("Open", "Summarizing", "Issuing", "Closed")
 PER = "issuancePer{}RewardCoupon".format
 FAUCET = "optIssuancePerValidatorFaucetCoupon"
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in WORLDS]
+    scope="module", params=[pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in WORLDS]
 )
 def world(request):
     options = WORLDS[request.param]
@@ -318,14 +318,6 @@ def test_licenses_and_reward_states_count_what_was_given(books):
             assert int(issued) == len(own)
             seen[life.entity] += 1
     assert len(seen) == 2
-
-
-@pytest.mark.parametrize("updates", [0, 1])
-def test_a_world_has_as_many_updates_as_asked_for_and_grows(updates):
-    world = generate(4, updates)
-    before = len(world.updates)
-    world.advance(60)
-    assert (before, len(world.updates)) == (updates, updates + 60)
 
 
 @pytest.mark.parametrize(

@@ -124,21 +124,19 @@ def test_the_same_seed_draws_the_same_faults_at_their_rates():
     assert counted["reset"] == pytest.approx(1000, rel=0.15)
 
 
-def test_the_short_form_is_read():
+#: By what is wrong with them: the short form of faults, and what is said.
+WRONG = {
+    "unknown kind": ("418:0.1", "unknown fault '418'"),
+    "more than certain": ("429:0.7,500:0.7", "at most 1"),
+    "negative": ("429:-0.1", "at most 1"),
+    "no unit": ("latency:0.5", "latency:80ms"),
+    "no value": ("429", "KIND:PROBABILITY"),
+}
+
+
+@pytest.mark.parametrize(("text", "says"), WRONG.values(), ids=WRONG)
+def test_the_short_form_is_read_and_what_cannot_be_is_refused(text, says):
     faults = Faults.parse("429:0.1, reset:0.05,latency:80ms", seed=3)
     assert faults == Faults({"429": 0.1, "reset": 0.05}, latency=0.08, seed=3)
-
-
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        pytest.param(lambda: Faults({"418": 0.1}), "unknown fault '418'", id="unknown kind"),
-        pytest.param(lambda: Faults({"429": 0.7, "500": 0.7}), "at most 1", id="more than certain"),
-        pytest.param(lambda: Faults({"429": -0.1}), "at most 1", id="negative"),
-        pytest.param(lambda: Faults.parse("latency:0.5"), "latency:80ms", id="no unit"),
-        pytest.param(lambda: Faults.parse("429"), "KIND:PROBABILITY", id="no value"),
-    ],
-)
-def test_what_cannot_be_is_refused(make, says):
     with pytest.raises(ValueError, match=says):
-        make()
+        Faults.parse(text)

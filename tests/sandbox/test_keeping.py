@@ -41,6 +41,7 @@ def test_a_kept_world_and_another_of_its_seed_are_the_same_and_go_on_alike(tmp_p
         one.advance(60)
 
     assert state(kept) == state(again) == state(world)
+    assert len(world.updates) == options.get("updates", 200) + 120
 
 
 def test_what_was_asked_of_a_ledger_is_kept_and_it_goes_on_alike(tmp_path):

@@ -216,12 +216,8 @@ def test_what_is_not_valid_is_refused_with_what_is(options, said):
         lf.sandbox(**options)
 
 
-@pytest.mark.parametrize(("text", "rate"), [("0.5/s", 0.5), ("90/min", 1.5), ("36/h", 0.01)])
-def test_a_rate_is_a_number_in_a_unit_of_time(text, rate):
-    assert parse_rate(text) == pytest.approx(rate)
-
-
-def test_an_option_that_does_not_exist_is_refused():
+def test_a_rate_has_a_unit_of_time_and_an_option_that_does_not_exist_is_refused():
+    assert [parse_rate(text) for text in ("0.5/s", "90/min", "36/h")] == pytest.approx([0.5, 1.5, 0.01])
     with pytest.raises(TypeError, match="unexpected keyword argument 'prot'"):
         start(prot=8080)
     with start(updates=5) as sandbox, pytest.raises(TypeError, match="unexpected keyword argument 'updates'"):
