@@ -5,15 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-import httpx
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.loaders.holdings import SnapshotWarning
+from tests.asking import forwarded
 from tests.clocks import SkippingClock
-from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer, text
 
 FEES = [
@@ -147,9 +146,11 @@ def test_parts_of_different_snapshots_are_an_error_and_parties_that_no_answer_ca
     assert found.total_coin_holdings.isna().tolist() == [False, False, True, True]
 
 
-def test_the_snapshots_own_time_is_shown_where_the_server_states_it():
+def test_the_snapshots_own_time_is_shown_where_the_server_states_it_and_an_exact_one_needs_its_instant():
     with serving() as (net, _):
         stated, exact = load(net), load(net, match="exact", record_time=f"{DAY}03:00:00Z")
+        with pytest.raises(lf.errors.NotFoundError):
+            load(net, match="exact", record_time=f"{DAY}03:00:00.000001Z")
     with serving(echoes=True) as (net, _):
         echoed = load(net)
 
@@ -212,32 +213,9 @@ def test_snapshots_and_rounds_are_paired_as_they_are_given(rounds, times, wanted
 
 
 @pytest.fixture(scope="module")
-def coins(net):
-    return lf.load_active_contracts(net, templates=["splice-amulet:Splice.Amulet:Amulet"])
-
-
-@pytest.fixture(scope="module")
-def owners(coins):
+def owners(net):
+    coins = lf.load_active_contracts(net, templates=["splice-amulet:Splice.Amulet:Amulet"])
     return sorted({signatories[-1] for signatories in coins.signatories})
-
-
-def test_a_party_list_that_is_too_long_is_split(net, coins, owners):
-    whole = lf.load_holdings_summary(net, owners, record_time="2100-01-01")
-    with replica(net.sandbox, holdings_limit=max(30, len(coins) // 4)) as small:
-        token = small.token("validator_operator")
-        with lf.connect(scan_url=small.scan_url, validator_url=small.validator_url, token=token) as other:
-            split = lf.load_holdings_summary(other, owners, record_time="2100-01-01")
-            assert other.stats.statuses[400] > 0
-    pd.testing.assert_frame_equal(split, whole)
-
-
-def test_an_exact_snapshot_needs_its_instant(net, owners):
-    instant = net.sandbox.snapshots(1)[3]
-    exact = lf.load_holdings_summary(net, owners[:1], record_time=instant, migration_id=1, match="exact")
-    assert exact.migration_id[0] == 1
-    later = pd.Timestamp(instant) + pd.Timedelta(1, "us")
-    with pytest.raises(lf.errors.NotFoundError):
-        lf.load_holdings_summary(net, owners[:1], record_time=later, migration_id=1, match="exact")
 
 
 @pytest.mark.parametrize("release", ["contract", "0.5"])
@@ -276,25 +254,16 @@ def test_a_time_has_the_snapshot_of_the_newest_migration_that_has_one(net, owner
         lf.load_holdings_summary(net, owners, record_time=early)
 
 
-class Vanishing(httpx.HTTPTransport):
-    """A server whose snapshots are gone after its first summary."""
-
-    summaries = 0
-
-    def handle_request(self, request):
-        if request.url.path.endswith("/holdings/summary"):
-            self.summaries += 1
-            if self.summaries > 1:
-                return httpx.Response(404, json={"error": "no snapshot"})
-        return super().handle_request(request)
-
-
 def test_a_snapshot_that_goes_while_it_is_read_is_not_replaced_by_one_of_an_earlier_migration(net):
+    summaries = []
+
+    def once(heard):
+        if heard.path.endswith("/holdings/summary"):
+            summaries.append(heard)
+        return answer({"error": "no snapshot"}, 404) if len(summaries) > 1 else forwarded(net.sandbox.url, heard)
+
     parties = [f"party-{number}::12" for number in range(1_001)]
-    transport = Vanishing()
-    with (
-        lf.connect(scan_url=net.sandbox.scan_url, transport=transport) as alone,
-        pytest.raises(lf.errors.NotFoundError),
-    ):
+    gone = pytest.raises(lf.errors.NotFoundError)
+    with HostileServer(once) as server, lf.connect(scan_url=f"{server.url}/api/scan") as alone, gone:
         lf.load_holdings_summary(alone, parties)
-    assert transport.summaries == 2
+    assert len(summaries) == 2

@@ -208,3 +208,22 @@ def test_a_contract_in_flight_is_told_with_its_way():
         assert row.reassignment_id
         if row.kind == "JsIncompleteUnassigned":
             assert json.loads(row.extra)["/unassignedEvent"]["offset"] > row.offset
+
+
+def test_an_update_shows_the_views_of_the_interfaces_asked_for(net):
+    holding = "#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding"
+    shown = lf.load_events(net, progress=False)
+    wanted = shown[(shown.template_name == "Splice.Amulet:Amulet") & (shown.event_type == "created_event")].iloc[0]
+    for interfaces in ([holding], []):
+        events = lf.load_ledger_transaction(net, wanted.update_id, interfaces=interfaces).events
+        # The same update may archive the coin, too.
+        event, *others = events[events.contract_id == wanted.contract_id].itertuples()
+        views = json.loads(event.interface_views)
+        assert all(pd.isna(other.interface_views) for other in others)
+        assert [one.partition(":")[2] for one in event.view_interfaces] == [holding.partition(":")[2]] * len(views)
+        assert "interfaceViews" not in (event.extra or "")
+        assert len(views) == len(interfaces)
+        payload = json.loads(wanted.payload)
+        for view in views:
+            assert (view["viewStatus"]["code"], view["viewValue"]["owner"]) == (0, payload["owner"])
+            assert view["viewValue"]["amount"] == payload["amount"]["initialAmount"]

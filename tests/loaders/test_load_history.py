@@ -115,17 +115,6 @@ def test_an_empty_result_has_every_column_and_type(net, history):
         assert dict(getattr(empty, name).dtypes) == dict(getattr(history, name).dtypes)
 
 
-def test_one_update_by_id_and_by_hash(net, truth, history):
-    item = next(item for item in truth if item.get("external_transaction_hash"))
-    by_id = lf.load_update(net, item["update_id"])
-    by_hash = lf.load_update(net, hash=item["external_transaction_hash"])
-    assert list(lf.rebuild_items(by_hash)) == [item]
-    assert list(by_id.events.event_id) == list(by_hash.events.event_id)
-    row = by_id.updates.drop(columns=["offset", "extra"]).iloc[0]
-    want = history.updates.drop(columns=["offset", "extra"])
-    assert row.dropna().to_dict() == want[want.update_id == item["update_id"]].iloc[0].dropna().to_dict()
-
-
 @pytest.mark.parametrize("given", [{"hash": "no such hash"}, {"update_id": "no such id"}], ids=str)
 def test_an_unknown_update_is_not_found(net, given):
     with pytest.raises(lf.errors.NotFoundError, match=r"404.*check the id; scans do not know what"):

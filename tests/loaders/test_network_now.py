@@ -13,8 +13,6 @@ from ledgerframes.sandbox.world.templates import DSO_RULES, LICENSE, NAME_ENTRY
 from tests.asking import asking
 from tests.transport.hostile_server import HostileServer, answer
 
-MEMBER = "PAR::alice::1220ab"
-
 
 def test_names_of_the_sandbox_are_those_that_have_not_expired(net):
     world = net.sandbox.world
@@ -89,13 +87,6 @@ def test_traffic_of_the_sandbox_names_who_is_not_there(net):
     assert list(elsewhere.found) == [False]
 
 
-def test_traffic_of_a_known_member_without_a_limit_is_no_row():
-    status = {"actual": {"total_consumed": 0}, "target": {"total_purchased": 5}}
-    broken = pytest.raises(lf.errors.DecodeError, match=r"item 0: .*total_limit")
-    with HostileServer([answer({"traffic_status": status})]) as server, asking(server) as net, broken:
-        lf.load_traffic(net, [MEMBER], synchronizer="global::1220")
-
-
 def test_a_long_list_of_validators_is_split_by_the_length_of_the_url():
     wanted = [f"validator-{one}::{'12' * 32}" for one in range(60)]
     with HostileServer([answer({"validatorsReceivedFaucets": []})]) as server, asking(server) as net:
@@ -158,3 +149,11 @@ def test_a_name_is_found_by_party_and_by_name(net):
     assert mine.name == min(names.name[names.party == first.party])
     assert net.scan.ans_entry_by_name("nobody") is None
     assert net.scan.ans_entry_by_party("nobody::1220") is None
+
+
+def test_parties_without_a_preapproval_are_not_found(net):
+    parties = lf.load_users(net).primary_party.dropna().head(12)
+    preapprovals = lf.load_transfer_preapprovals(net, list(parties))
+    assert set(preapprovals.found) == {True, False}
+    assert preapprovals.provider[~preapprovals.found].isna().all()
+    assert preapprovals.contract_id[preapprovals.found].notna().all()
