@@ -151,7 +151,7 @@ def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:
         order.insert(order.index("event_id"), "length")
     index = np.asarray(pc.sort_indices(rows, sort_keys=[(column, "ascending") for column in order])).astype(np.int64)
     rows, jumps = rows.select(names), np.flatnonzero(np.diff(index) != 1) + 1
-    if len(jumps) * _RUN > len(index):
+    if len(jumps) * _RUN >= len(index):  # as of no rows at all
         return rows.take(pa.array(index))
     ends = [*jumps, len(index)]
     return pa.concat_tables(
