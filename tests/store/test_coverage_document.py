@@ -21,7 +21,7 @@ def made(net, tmp_path_factory):
     store = lf.open_store(tmp_path_factory.mktemp("lakes") / "full")
     store.sync(net, end="2025-03-03T09:00:00Z")
     then = store.coverage()
-    store.sync(net, derive=["rewards"])
+    store.sync(net, derive=["mint_burn"])
     store.sync(net, tables=["licenses", "active_contracts"], derive=[])
     return store, then
 
@@ -31,7 +31,7 @@ def store(made, tmp_path):
     return lf.open_store(shutil.copytree(made[0]._lake.folder, tmp_path / "full"))
 
 
-@pytest.mark.long(quick=3)
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("harm", ["flipped", "all lost", "lost", "cut"])
 def test_a_lost_document_is_said_and_an_older_one_is_gone_back_to_with_all_that_can_be_kept(store, made, net, harm):
     licenses, contracts, syncs = store.load("licenses"), store.load("active_contracts"), store.syncs()
@@ -54,7 +54,7 @@ def test_a_lost_document_is_said_and_an_older_one_is_gone_back_to_with_all_that_
     assert list(store.syncs().sync_id) == list(syncs.sync_id)
     kept = len(store.load("active_contracts")) if "active_contracts" in set(store.tables().table) else 0
     assert report.lost.get("active_contracts", 0) == len(contracts) - kept
-    store.sync(net, derive=["rewards"])
+    store.sync(net, derive=["mint_burn"])
     assert_whole(store, net)
     assert store.check(full=True).findings == ()
     assert str(store.repair()).endswith("nothing to repair")
@@ -70,7 +70,7 @@ def test_of_two_writers_the_second_is_refused(store, net):
 
 
 @pytest.mark.long(quick=3)
-@pytest.mark.parametrize("name", ["events", "licenses", "active_contracts", "rewards", "syncs"])
+@pytest.mark.parametrize("name", ["events", "licenses", "active_contracts", "mint_burn", "syncs"])
 def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(store, net, name):
     shown = store.syncs if name == "syncs" else lambda: store.load(name)
     before, table = shown(), store._lake.table(name).refresh()

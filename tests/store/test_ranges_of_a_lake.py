@@ -138,11 +138,11 @@ def test_a_kept_table_is_complete_only_where_it_is_computed_from_all_that_is_sto
 
 @pytest.fixture(scope="module")
 def late(tmp_path_factory):
-    """A lake of a scan that had pruned the first half."""
+    """A lake of a scan that had pruned the first half of its history."""
     lake = lf.open_store(tmp_path_factory.mktemp("late") / "lake")
-    with lf.sandbox(seed=7, updates=1000) as net, warnings.catch_warnings():
+    with lf.sandbox(seed=7, updates=600) as net, warnings.catch_warnings():
         warnings.simplefilter("ignore", lf.errors.BeginsLateWarning)
-        net.sandbox.prune(before=moving_window.place(net, 500))
+        net.sandbox.prune(before=moving_window.place(net, 300))
         lake.sync(net, progress=False)
     lake.derive(["rewards", "mint_burn"])
     return lake

@@ -229,8 +229,8 @@ def test_a_worker_elsewhere_finds_a_lake_that_was_opened_by_a_relative_path(smal
 
 def test_an_older_state_is_read_by_sync_by_time_and_by_the_number_of_its_document(store):
     with lf.sandbox(updates=200) as net:
-        first = store.sync(net, derive=["rewards"])
-        number, rewards = store._lake.root().document.number, store.load("rewards")
+        first = store.sync(net, derive=["mint_burn"])
+        number, kept = store._lake.root().document.number, store.load("mint_burn")
         net.sandbox.advance(updates=50)
         store.sync(net)
         store.compact()
@@ -238,7 +238,7 @@ def test_an_older_state_is_read_by_sync_by_time_and_by_the_number_of_its_documen
     assert len(store.load("updates")) == 250
     for state in (first.sync_id, ended[0], number):
         assert len(store.load("updates", as_of=state)) == 200
-        assert store.load("rewards", as_of=state).equals(rewards)
+        assert store.load("mint_burn", as_of=state).equals(kept)
         assert store.sql("select count(*) n from updates", as_of=state).n[0] == 200
         assert len(store.coverage(as_of=state)) == len(store.coverage())
     with pytest.raises(lf.errors.StoreError, match="no sync had ended"):

@@ -26,7 +26,7 @@ def small_slabs():
 def whole(tmp_path_factory):
     """A lake of many small commits to one partition; to be copied."""
     store = lf.open_store(tmp_path_factory.mktemp("whole") / "lake")
-    with lf.sandbox(seed=4, updates=600, migrations=1) as net:
+    with lf.sandbox(seed=4, updates=400, migrations=1) as net:
         store.sync(net, commit_bytes=60_000, page_size=50, workers=1, progress=False)
     return store
 
@@ -53,7 +53,7 @@ def test_row_groups_of_other_templates_are_not_read_before_and_after_files_are_j
         pd.testing.assert_frame_equal(lake.load("events"), rows)
         lake.compact()
     assert len(lake._lake.table("events").refresh().files.listed) < 6
-    for name in sorted(rows.template_name.unique())[::3]:
+    for name in sorted(rows.template_name.unique())[::6]:
         wanted = rows[rows.template_name == name].reset_index(drop=True)
         pd.testing.assert_frame_equal(
             lake.load("events", where={"template_name": name}), wanted, check_frame_type=False

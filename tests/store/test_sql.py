@@ -90,9 +90,8 @@ def test_spans_of_time_can_be_computed_with(filled):
     assert (filled.sql(query).dtypes == "timedelta64[us]").all()
 
 
-def test_a_name_in_a_text_opens_no_table(tmp_path):
+def test_a_name_in_a_text_opens_no_table(store):
     """The history has a hole, which only a query of it may meet."""
-    store = lf.open_store(tmp_path / "lake")
     with lf.sandbox(updates=60) as net:
         store.sync(net, tables=["licenses"])
         times = lf.load_updates(net).record_time
@@ -103,8 +102,7 @@ def test_a_name_in_a_text_opens_no_table(tmp_path):
         store.sql("select count(*) from updates")
 
 
-def test_an_older_state_of_a_lake_that_begins_later_claims_nothing_of_what_was_before(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_an_older_state_of_a_lake_that_begins_later_claims_nothing_of_what_was_before(store, tmp_path):
     with lf.sandbox(updates=400) as net:
         report = store.sync(net, start="2025-03-03T09:30")
         begun = lf.open_store(tmp_path / "begun")
@@ -115,11 +113,9 @@ def test_an_older_state_of_a_lake_that_begins_later_claims_nothing_of_what_was_b
     assert begun.sql(query, as_of=whole.sync_id).iloc[0].gt(0).all()
 
 
-def test_days_are_neither_whole_nor_empty_where_the_lake_has_a_gap(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(days=6) as net:
-        for start, end in (("2025-03-04", "2025-03-05"), ("2025-03-06", "2025-03-07")):
-            store.sync(net, start=start, end=end)
+def test_days_are_neither_whole_nor_empty_where_the_lake_has_a_gap(store, twelve_days):
+    for start, end in (("2025-03-04", "2025-03-05"), ("2025-03-06", "2025-03-07")):
+        store.sync(twelve_days, start=start, end=end)
     events = store.load("events", start="2025-03-04", end="2025-03-07", allow_partial=True)
     days = lf.network_daily(events)
 

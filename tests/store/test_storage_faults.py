@@ -16,7 +16,7 @@ FULL = """
 import resource, signal, sys
 import ledgerframes as lf
 from ledgerframes.store import store
-resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 try:
     lf.open_store(sys.argv[1]).sync(lf.connect(scan_url=sys.argv[2]), progress=False)
@@ -44,18 +44,17 @@ def said_by(program, *words):
     return done.stdout
 
 
-def test_a_full_disk_is_said_and_the_next_sync_goes_on(store, net):
-    store.sync(net, end=(1, "0001-01-01"))
-    assert "run sync again" in said_by(FULL, store._lake.url, net.sandbox.scan_url)
+def test_a_full_disk_is_said_and_the_next_sync_goes_on(store, small):
+    store.sync(small, end=(1, "0001-01-01"))
+    assert "run sync again" in said_by(FULL, store._lake.url, small.sandbox.scan_url)
     assert set(store.load("updates").migration_id) == {0}
-    store.sync(net)
-    assert_whole(store, net)
+    store.sync(small)
+    assert_whole(store, small)
 
 
-def test_too_many_open_files_are_what_the_error_begins_with(store, small):
+def test_too_many_open_files_are_what_the_error_begins_with(parted):
     """A log without a checkpoint is read by opening all of its entries at once."""
-    store.sync(small, progress=False, commit_bytes=1, page_size=12)
-    said = said_by(FEW_FILES, store._lake.url)
+    said = said_by(FEW_FILES, parted._lake.url)
     assert said.startswith("too many open files: raise ulimit -n")
     assert "fix the storage" not in said
 
