@@ -12,30 +12,16 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes import commands as sent
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
-from ledgerframes.interfaces.commands import (
-    AssignCommand,
-    CreateCommand,
-    DisclosedContract,
-    Duration,
-    UnassignCommand,
-)
-from ledgerframes.interfaces.event_formats import (
-    EventFormat,
-    Filters,
-    TemplateFilter,
-    TransactionFormat,
-    WildcardFilter,
-)
-from ledgerframes.interfaces.users import CanActAs, ObjectMeta, OtherRight, User
 from tests.asking import asking_one
 from tests.interfaces.served_answers import NOWHERE
 from tests.official.typed_calls import needed
 
-CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50")})
-ASSIGN = AssignCommand(reassignment_id="r-1", source="da1::12", target="da2::12")
-UNASSIGN = UnassignCommand(contract_id="00ab", source="da1::12", target="da2::12")
+CREATE = sent.CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50")})
+ASSIGN = sent.AssignCommand(reassignment_id="r-1", source="da1::12", target="da2::12")
+UNASSIGN = sent.UnassignCommand(contract_id="00ab", source="da1::12", target="da2::12")
 TREE, MOVE = "ledger.submit_and_wait_for_transaction_tree", "ledger.submit_and_wait_for_reassignment"
 ASYNC = "ledger.submit_reassignment"
 BY_ID, USER, FACTORY = "ledger.transaction_by_id", "ledger.create_user", "registry.allocation_factory"
@@ -69,28 +55,28 @@ def nested(levels):
 
 
 def created(arguments, template="t"):
-    return {"commands": [CreateCommand(template_id=template, create_arguments=arguments)]}
+    return {"commands": [sent.CreateCommand(template_id=template, create_arguments=arguments)]}
 
 
 def disclosed(**members):
     whole = {"template_id": "t", "contract_id": "c", "created_event_blob": "b", "synchronizer_id": "s"} | members
-    return {"disclosed_contracts": [DisclosedContract(**whole)]}
+    return {"disclosed_contracts": [sent.DisclosedContract(**whole)]}
 
 
 def formatted(event_format, **members):
-    return {"transaction_format": TransactionFormat(event_format=event_format, **members)}
+    return {"transaction_format": sent.TransactionFormat(event_format=event_format, **members)}
 
 
 def filtered(*filters):
-    return formatted(EventFormat(filters_by_party={"alice::12": Filters(filters)}))
+    return formatted(sent.EventFormat(filters_by_party={"alice::12": sent.Filters(filters)}))
 
 
 def user(name="u", **members):
-    return {"user": User(id=name, **members)}
+    return {"user": sent.User(id=name, **members)}
 
 
 def annotated(annotations):
-    return user(metadata=ObjectMeta(annotations=annotations))
+    return user(metadata=sent.ObjectMeta(annotations=annotations))
 
 
 def extra(arguments):
@@ -101,6 +87,8 @@ def rights(right):
     return {**user(), "rights": [right]}
 
 
+WITHOUT_SOURCE = sent.UnassignCommand(contract_id="a", source=7, target="b")
+ANYBODY, NOBODY = sent.EventFormat(), sent.EventFormat(filters_by_party={"a#": sent.Filters()})
 ROWS = [
     (TREE, {"commands": []}, r"commands=\[\]; give at least 1"),
     (TREE, {"commands": [{"CreateCommand": {}}]}, r"commands\[0\]=.*give a CreateCommand"),
@@ -111,7 +99,7 @@ ROWS = [
     (TREE, {"act_as": []}, r"act_as=\[\]; give at least 1"),
     (TREE, {"act_as": ["a", "b#"]}, r"act_as\[1\]='b#'; give a party id"),
     (TREE, {"min_ledger_time_abs": "soon"}, "min_ledger_time_abs='soon' is not a time"),
-    (TREE, {"min_ledger_time_rel": Duration(0, 10**9)}, r"min_ledger_time_rel\.nanos=1000000000; give"),
+    (TREE, {"min_ledger_time_rel": sent.Duration(0, 10**9)}, r"min_ledger_time_rel\.nanos=1000000000; give"),
     (TREE, disclosed(created_event_blob=""), r"disclosed_contracts\[0\]\.created_event_blob=''"),
     (TREE, {"taps_max_passes": -1}, "taps_max_passes=-1; give a whole number from 0"),
     (TREE, {"package_id_selection_preference": [""]}, r"package_id_selection_preference\[0\]=''"),
@@ -121,7 +109,7 @@ ROWS = [
         for changed, said in [
             ({"commands": []}, r"commands=\[\]; give at least 1"),
             ({"commands": [{"AssignCommand": {}}]}, r"commands\[0\]=\{'AssignCommand'.*give an AssignCommand"),
-            ({"commands": [UnassignCommand(contract_id="a", source=7, target="b")]}, r"\[0\]\.source=7; give text"),
+            ({"commands": [WITHOUT_SOURCE]}, r"\[0\]\.source=7; give text"),
             ({"command_id": "c\n"}, r"command_id='c\\n'"),
             ({"submitter": "a#b"}, "submitter='a#b'; give a party id"),
             ({"user_id": "a b"}, "user_id='a b'; give a user id"),
@@ -137,22 +125,22 @@ ROWS = [
     *((USER, annotated({key: "v"}), "annotations key") for key in ("", "n" * 64, f"{'a.' * 126}aa/n", "-a/n", "a//n")),
     (BY_ID, {"requesting_parties": ["a,b"]}, r"requesting_parties\[0\]='a,b'"),
     (BY_ID, {"requesting_parties": ["a"], **filtered()}, r"requesting_parties=\['a'\] excludes transaction_format"),
-    (BY_ID, formatted(EventFormat(), transaction_shape="TREE"), "'TREE'; give one of TRANSACTION_SHAPE_UNSPECIFIED"),
-    (BY_ID, formatted(EventFormat(filters_by_party={"a#": Filters()})), "filters_by_party key='a#'; give a party id"),
+    (BY_ID, formatted(ANYBODY, transaction_shape="TREE"), "'TREE'; give one of TRANSACTION_SHAPE_UNSPECIFIED"),
+    (BY_ID, formatted(NOBODY), "filters_by_party key='a#'; give a party id"),
     (BY_ID, formatted(None), r"event_format=None; give an EventFormat"),
-    (BY_ID, filtered(TemplateFilter("a"), TemplateFilter("a")), "names the template 'a' 2 times"),
-    (BY_ID, filtered(WildcardFilter(), WildcardFilter()), "names the wildcard 2 times"),
+    (BY_ID, filtered(sent.TemplateFilter("a"), sent.TemplateFilter("a")), "names the template 'a' 2 times"),
+    (BY_ID, filtered(sent.WildcardFilter(), sent.WildcardFilter()), "names the wildcard 2 times"),
     (USER, user("a b"), r"user\.id='a b'"),
     (USER, user(metadata={"annotations": {"a/": "v"}}), "annotations key 'a/'"),
-    (USER, user(metadata=ObjectMeta(resource_version="0")), r"user\.metadata\.resource_version='0'; leave it out"),
+    (USER, user(metadata=sent.ObjectMeta(resource_version="0")), r"user\.metadata\.resource_version='0'; leave it out"),
     (USER, annotated({"k": ""}), r"annotations\['k'\]=''; .* removes a key, which is for upd"),
     (USER, annotated({"n_": "v"}), "key 'n_': give a name.*begins and ends"),
     (USER, annotated({"a_b/n": "v"}), "key 'a_b/n': before the /"),
     (USER, annotated({"k": "\ud800"}), r"annotations\['k'\] is not Unicode text"),
     (USER, annotated({"k": "ü" * (64 * 1024), "lm": "v" * (128 * 1024 - 2)}), f"take {256 * 1024 + 1} bytes"),
-    (USER, rights(CanActAs("a#")), r"rights\[0\]\.party='a#'; give a party id"),
+    (USER, rights(sent.CanActAs("a#")), r"rights\[0\]\.party='a#'; give a party id"),
     (USER, rights({"kind": {}}), r"rights\[0\]=\{'kind': \{\}\}; give a right"),
-    (USER, rights(OtherRight("X", {"a": float("inf")})), r"rights\[0\]\.body\['a'\]=inf"),
+    (USER, rights(sent.OtherRight("X", {"a": float("inf")})), r"rights\[0\]\.body\['a'\]=inf"),
     *(("ledger.list_users", {"page_size": size}, f"page_size={size!r}; give a whole") for size in (0, 2**31, True)),
     ("ledger.upload_package", {"synchronizer_id": ""}, "synchronizer_id=''; give text"),
     ("ledger.update_by_hash", {"hash": ""}, "hash=''; give text that is not empty"),
@@ -218,7 +206,7 @@ LIMITS = [
     ),
     (USER, user("aZ9@^$.!-#+'~_|:()`"), "user.id", "aZ9@^$.!-#+'~_|:()`"),
     (USER, user("u" * 128), "user.id", "u" * 128),
-    (USER, rights(OtherRight("CanDream", {"a": ["x"]})), "rights", [{"kind": {"CanDream": {"a": ["x"]}}}]),
+    (USER, rights(sent.OtherRight("CanDream", {"a": ["x"]})), "rights", [{"kind": {"CanDream": {"a": ["x"]}}}]),
 ]
 
 
@@ -226,10 +214,10 @@ LIMITS = [
 def test_what_reaches_a_limit_goes_out(call, changed, member, written):
     interface, _, name = call.partition(".")
     with asking_one(NOWHERE) as net:
-        sent = json.loads(getattr(net, interface).preview(name, **KEPT.get(call, {}) | changed).body)
+        body = json.loads(getattr(net, interface).preview(name, **KEPT.get(call, {}) | changed).body)
     for step in member.split("."):
-        sent = sent[step]
-    assert sent == written
+        body = body[step]
+    assert body == written
 
 
 def test_a_value_of_400_levels_goes_out():

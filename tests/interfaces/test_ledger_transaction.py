@@ -5,18 +5,14 @@ import json
 import pytest
 from served_answers import UNKNOWN_ROUTE, far, reply
 
+from ledgerframes import commands as sent
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.event_formats import (
-    EventFormat,
-    Filters,
-    TransactionFormat,
-    WildcardFilter,
-)
 from ledgerframes.transport import DeprecatedEndpointWarning
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__module__}.DeprecatedEndpointWarning")
 
-FORMAT = TransactionFormat(event_format=EventFormat(filters_for_any_party=Filters([WildcardFilter()])))
+ANYONE = sent.EventFormat(filters_for_any_party=sent.Filters([sent.WildcardFilter()]))
+FORMAT = sent.TransactionFormat(event_format=ANYONE)
 TRANSACTION = {
     "updateId": "u-1", "commandId": "", "workflowId": "", "effectiveAt": "2026-01-01T00:00:00Z", "offset": 7,
     "events": [

@@ -10,15 +10,6 @@ from ledgerframes.loaders.progress import progress_of
 from ledgerframes.sandbox.faults import Faults
 
 
-def test_a_bar_is_drawn_on_standard_error_where_it_is_asked_for(net, capsys):
-    lf.load_updates(net, limit=50, progress=True)
-    shown = capsys.readouterr()
-    assert "history" in shown.err
-    assert shown.out == ""
-    lf.load_updates(net, limit=50, progress=False)
-    assert (*capsys.readouterr(),) == ("", "")
-
-
 def test_elsewhere_there_are_log_lines_now_and_then(caplog, capsys):
     moments = iter([0.0, 1.0, 31.0, 32.0, 62.0])
     with (
@@ -40,12 +31,15 @@ def test_a_load_that_fails_takes_its_bar_away(net, capsys):
     assert capsys.readouterr().err.endswith("\r")
 
 
-def test_a_bar_over_a_range_of_time_shows_percent_and_what_remains(net, capsys):
+def test_a_bar_on_standard_error_shows_percent_of_a_range_and_what_remains(net, capsys):
     times = lf.load_updates(net, progress=False).record_time
+    assert (*capsys.readouterr(),) == ("", "")
     with net.sandbox.replica(latency=0.03) as slow:  # a bar is drawn ten times per second at most
         scan = lf.connect(scan_url=slow.scan_url)
         lf.load_updates(scan, start=times.iloc[0], end=times.iloc[-1], page_size=100, progress=True)
 
-    shown = capsys.readouterr().err
+    shown = capsys.readouterr()
 
-    assert re.search(r"\d%\|[^\r]*/[^\r]*<\d\d:\d\d", shown)
+    assert "history" in shown.err
+    assert re.search(r"\d%\|[^\r]*/[^\r]*<\d\d:\d\d", shown.err)
+    assert shown.out == ""

@@ -6,7 +6,6 @@ import pytest
 import ledgerframes as lf
 from tests.asking import asking
 from tests.loaders.snapshot_scan import history_of_one
-from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, answer
 
 SECOND = 1_000_000
@@ -40,17 +39,6 @@ def test_start_is_inclusive_and_end_exclusive(net, every):
     assert pairs(lf.snapshot_times(net, start=(first, start), end=(last, end))) == every[3:-2]
     within = [one for one in every if start <= one[1] < end]
     assert pairs(lf.snapshot_times(net, start=start, end=end)) == within
-
-
-def test_a_lagging_scan_has_no_snapshot_beyond_what_it_shows(net, every):
-    lag = 1_000
-    newest = net.sandbox.world.updates[-1 - lag]
-    with replica(net.sandbox, lag=lag) as server, lf.connect(scan_url=server.scan_url) as other:
-        found = pairs(lf.snapshot_times(other))
-
-    shown = [one for one in every if (one[0], one[1].value // 1_000) <= (newest.migration_id, newest.record_time)]
-    assert 0 < len(found) < len(every)
-    assert found == shown
 
 
 def scan(period, first, newest, *, inclusive=False):

@@ -131,9 +131,8 @@ def record(
     bases = {name: getattr(sandbox, f"{name}_url") for name in ("scan", "validator", "registry", "ledger")}
 
     token = sandbox.token(USER)
-    settings = lf.connect(**{f"{name}_url": base for name, base in bases.items()}, token=token).settings
     recorder = Recorder(bases, hidden)
-    with lf.types.Network(settings, transport=recorder) as net:
+    with lf.connect(**{f"{name}_url": base for name, base in bases.items()}, token=token, transport=recorder) as net:
         for call in calls:
             with suppress(refused):
                 call(net)

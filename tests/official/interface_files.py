@@ -57,8 +57,7 @@ class Document:
 
     def faults(self, schema: Schema, value: Any) -> set[tuple[str, str, str]]:
         """What of a value breaks a schema: place (elements and map keys as `*`), rule, and kind of value."""
-        whole = {**schema, "components": self.content["components"]}
-        return {_fault(error) for error in _validator(self.name)(whole).iter_errors(value)}
+        return {_fault(error) for error in _validator(self.name).evolve(schema=schema).iter_errors(value)}
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,8 @@ def _validator(name: str) -> Any:
             yield ValidationError("not a time")
 
     rules = {**Draft202012Validator.VALIDATORS, "oneOf": one_of, "discriminator": one_of, "format": format_}
-    return validators.extend(Draft202012Validator, {keyword: unless_null(rule) for keyword, rule in rules.items()})
+    known = validators.extend(Draft202012Validator, {keyword: unless_null(rule) for keyword, rule in rules.items()})
+    return known({"components": document(name).content["components"]})
 
 
 def _fault(error: Any) -> tuple[str, str, str]:
