@@ -2,8 +2,6 @@
 
 import threading
 
-import pytest
-
 import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
 from tests.store.conftest import assert_whole
@@ -23,8 +21,3 @@ def test_a_tail_takes_what_comes_over_a_server_that_is_away_and_ends_when_told(s
     stop.set()
     assert list(reports) == []
     assert "starts in 0.2 s" in caplog.text  # a short wait is written in full
-
-
-def test_a_wrong_interval_is_refused_at_once(store, net):
-    with pytest.raises(lf.errors.InputError, match="every='often'"):
-        store.follow(net, every="often")

@@ -1,18 +1,12 @@
 """Lakes that are filled from scans that prune: they say where they begin, go on, and name a gap."""
 
-from contextlib import suppress
-from random import Random
-
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import BeginsLateWarning
-from ledgerframes.sandbox.world import timestamps
-from tests.asking import forwarded
 from tests.moving_window import MovingWindow, place
 from tests.rigs.servers import connected, replica
-from tests.transport.hostile_server import HostileServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 
@@ -84,16 +78,6 @@ def test_a_lake_that_covers_nothing_has_no_complete_rows(net, store):
     assert not store.load("updates", allow_partial=True).attrs["complete"]
 
 
-def test_a_lake_from_ledger_begin_stays_one_and_goes_on_when_the_scan_prunes(store):
-    with lf.sandbox(seed=7, updates=300) as net:
-        store.sync(net)
-        net.sandbox.prune(before=place(net, 200))
-        net.sandbox.advance(updates=40)
-        assert store.sync(net).complete
-        assert stored(store, start="begin") == ids(net)
-    assert (store.coverage().from_beginning.iloc[0], store.coverage().begins_late.notna().any()) == (True, False)
-
-
 def test_a_lake_behind_the_window_goes_on_and_names_the_gap(net, store):
     store.sync(net, end=place(net, 200))
     net.sandbox.prune(before=place(net, 400))
@@ -129,36 +113,6 @@ def test_verify_names_what_the_store_lacks_and_does_not_compare_what_is_pruned(h
     assert begin[1] in ahead.lacks
     assert (whole.agree, whole.lacks) == (True, "")
     assert (compared.agree, compared.compared) == (True, 600)
-
-
-def covered(store, net):
-    """The ids of the updates of a ledger that lie where a store says that it has everything."""
-    parts = [(one.migration_id, one.after, one.up_to) for one in store.coverage().itertuples()]
-    found = set()
-    for update in net.sandbox.world.updates:
-        at = pd.Timestamp(timestamps.exact(update.record_time))
-        if any(update.migration_id == one and not at <= after and not at > up_to for one, after, up_to in parts):
-            found.add(update.update_id)
-    return found
-
-
-@pytest.mark.long(quick=3)
-@pytest.mark.parametrize("seed", [1, 5, 30, 33, 34, 42, 45, 51, *range(6, 26)])
-def test_an_address_that_scans_with_two_windows_share_covers_nothing_that_is_not_stored(seed, net, store):
-    draw = Random(seed)
-    part, begin = draw.choice([0.1, 0.3, 0.5, 0.8]), draw.choice([60, 200, 450, 580, 595])
-    size = draw.choice([20, 50, 1000])
-    with replica(net.sandbox) as pruned:
-        pruned.prune(before=place(net, begin))
-
-        def forward(heard):
-            return forwarded((pruned if draw.random() < part else net.sandbox).url, heard)
-
-        with HostileServer(forward) as gateway:
-            for _ in range(3):
-                with suppress(lf.errors.StoreError, lf.errors.PagingError, lf.errors.PartialResultError):
-                    store.sync(lf.connect(scan_url=f"{gateway.url}/api/scan"), page_size=size, workers=1)
-                assert covered(store, net) <= stored(store, allow_partial=True)
 
 
 @pytest.mark.long(quick=1)

@@ -48,21 +48,6 @@ def test_without_news_a_sync_asks_every_server_once_per_open_migration_and_write
     assert len(store.syncs()) == 1
 
 
-@pytest.mark.long(quick=1)
-@pytest.mark.parametrize("first", [0, 2], ids=["apart", "from the middle"])
-def test_parts_synced_in_any_order_make_one_history(store, net, history, first):
-    times = {one: rows.reset_index(drop=True) for one, rows in history.updates.groupby("migration_id").record_time}
-    parts = [(0, 20, 60), (2, 20, 60), (1, 60, 150), (1, 0, 60), (1, 150, 190)]
-    for migration_id, low, high in parts[first:] + parts[:first]:
-        own = times[migration_id]
-        part = {"start": (migration_id, own[low]), "end": (migration_id, own[high])}
-        inside = ((own >= own[low]) & (own < own[high])).sum()
-        assert store.sync(net, **part).rows["updates"] == len(store.load("updates", **part)) == inside > 0
-    store.sync(net)
-    assert_whole(store, net)
-    assert len(store.coverage()) == len(times)
-
-
 def test_rows_are_final_up_to_the_newest_one_less_settle(store, small):
     newest = lf.load_updates(small).record_time.max()
     store.sync(small, settle="60s")
@@ -97,13 +82,6 @@ def test_a_wrong_clock_loses_nothing(store, now, caplog):
         assert store.sync(net, now=now).rows["updates"] == 30
         assert_whole(store, net)
     assert "this machine's clock says" in caplog.text
-
-
-def test_no_server_is_left_out_for_its_small_pages(store, caplog):
-    with simulated(updates=300, page_maximum=40) as net, replica(net.sandbox, page_maximum=30) as other:
-        store.sync(lf.connect(scan_url=[net.sandbox.scan_url, other.scan_url]), page_size=15)
-        assert_whole(store, net)
-    assert "left out" not in caplog.text
 
 
 def test_a_lake_of_an_empty_ledger_is_sound_and_has_nothing_to_show(store, tmp_path):
@@ -146,7 +124,6 @@ def test_an_update_id_at_two_places_is_refused(store, read, target):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"workers": 0}, "workers=0"),
         ({"page_size": 5000}, "page_size=5000"),
         ({"tables": "updates"}, r'give a list, for example \["updates"\]'),
         ({"tables": []}, "names nothing"),
@@ -155,12 +132,9 @@ def test_an_update_id_at_two_places_is_refused(store, read, target):
         ({"tables": ["holdings_summary"]}, "parties"),
         ({"parties": ["alice::12"]}, "parties= is for holdings_summary and transfer_preapprovals"),
         ({"parties": ["alice::12"], "tables": ["updates", "licenses"]}, "read party by party"),
-        ({"settle": "soon"}, "settle='soon'"),
-        ({"on_error": "skip"}, "on_error='skip'"),
         ({"last": "1h", "start": "2024-01-01"}, "both say where to begin"),
         ({"start": "2024-02-01", "end": "2024-01-01"}, "is not after"),
         ({"source": "object"}, "source="),
-        ({"source": None}, "source="),
         ({"source": "objects", "tables": ["active_contracts"]}, "is for the update history.*active_contracts"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

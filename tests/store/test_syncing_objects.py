@@ -19,7 +19,6 @@ from ledgerframes.store.sync.dask_fetching import plain_settings
 from ledgerframes.store.sync.segment_work import RowFiles, SegmentTask, read_segment
 from tests.objects.test_opened_folders import download
 from tests.rigs.object_faults import ObjectFaults
-from tests.rigs.servers import simulated
 from tests.store.conftest import assert_covered_alike, assert_whole, by_value, downloads
 
 #: Few enough that a segment of the quiet ledger has several pages.
@@ -83,16 +82,6 @@ def test_a_store_from_objects_is_that_from_pages_and_covers_as_much(store, tmp_p
     other.sync(ledger, page_size=PAGE, progress=False)
     assert not any("bulk" in name for name in ledger.sandbox.requests - asked)
     assert_covered_alike(store, other)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("options", [{"hostile": True}, {"synchronizers": 5, "migrations": 4}], ids=str)
-def test_other_ledgers_too(store, options):
-    with simulated(seed=5, updates=700, **options) as net:
-        for _ in range(2):
-            store.sync(net, source="auto", page_size=40, settle="1s", progress=False)
-        assert_whole(store, net, form=by_value)
-        assert "hostile" in options or store.check(full=True)
 
 
 @pytest.mark.long
