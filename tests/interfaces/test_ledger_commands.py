@@ -1,12 +1,13 @@
-"""What the calls that submit commands and reassignments send, and what they read."""
+"""What the calls that submit commands, reassignments and packages send and refuse, and what they read."""
 
 import json
 from decimal import Decimal
 
 import pytest
-from served_answers import far, reply
+from served_answers import NOWHERE, far, reply
 
-from ledgerframes.errors import DecodeError, StatusError
+import ledgerframes as lf
+from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
 from ledgerframes.transport import DeprecatedEndpointWarning
 from tests.asking import asking_one
@@ -15,6 +16,8 @@ from tests.replay import read_capture, replay
 WHO = {"command_id": "c-1", "act_as": ["alice::12"]}
 CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50"), "observers": []})
 UNASSIGN = UnassignCommand(contract_id="00ab", source="da1::12", target="da2::12")
+DAR = bytes(range(256))
+OLD_UPLOAD = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 MOVER = {"command_id": "c-1", "submitter": "alice::12"}
 
 
@@ -76,3 +79,43 @@ def test_submitting_without_waiting_returns_nothing_and_equal_source_and_target_
     ):
         there.net.ledger.submit_reassignment([command], **MOVER)
     assert error.value.code == "INVALID_ARGUMENT"
+
+
+@OLD_UPLOAD
+@pytest.mark.parametrize("form", [bytes, memoryview])
+def test_the_bytes_go_out_as_they_are(form):
+    with far(packages=reply({}), validate=reply(b"")) as there:
+        assert there.net.ledger.upload_package(form(DAR)) is None
+        assert there.net.ledger.validate_dar(form(DAR)) is None
+    assert there.routes == ["POST /v2/packages", "POST /v2/dars/validate"]
+    assert {asked.body for asked in there.asked} == {DAR}
+    assert {asked.headers["content-type"] for asked in there.asked} == {"application/octet-stream"}
+
+
+@OLD_UPLOAD
+@pytest.mark.parametrize("call", ["upload_package", "validate_dar"])
+def test_a_file_is_read_and_what_is_no_dar_is_refused(call, tmp_path):
+    (tmp_path / "app.dar").write_bytes(DAR)
+    (tmp_path / "empty.dar").touch()
+    ledger = lf.connect(ledger_url=NOWHERE).ledger
+    refused = {
+        r"dar=b'' is empty": b"",
+        r"dar='app.dar'; give the bytes, or the file as pathlib.Path": "app.dar",
+        r"empty\.dar'\) is empty": tmp_path / "empty.dar",
+        r"none\.dar' cannot be read: No such file": tmp_path / "none.dar",
+    }
+
+    assert ledger.preview(call, tmp_path / "app.dar").body == DAR
+    for said, dar in refused.items():
+        with pytest.raises(InputError, match=said):
+            getattr(ledger, call)(dar)
+
+
+@OLD_UPLOAD
+def test_an_upload_is_sent_once_and_a_validation_again():
+    busy = reply(b"busy", 503, "text/plain")
+    with far(packages=busy, validate=[busy, reply(b"")]) as there:
+        with pytest.raises(StatusError, match="busy"):
+            there.net.ledger.upload_package(DAR)
+        there.net.ledger.validate_dar(DAR)
+    assert there.routes == ["POST /v2/packages"] + ["POST /v2/dars/validate"] * 2

@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
-from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 import ledgerframes as lf
 from ledgerframes import commands as sent
-from ledgerframes.interfaces.calls import declared_call
-from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS, Served
+from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from ledgerframes.interfaces.event_formats import SHAPES
 from tests.official.typed_calls import ARGUMENTS
 from tests.sandbox.dars import dar
@@ -133,16 +132,10 @@ def every_argument(sandbox: Any, alice: str) -> Iterator[Callable[[lf.types.Netw
     forms, numbers = forms_in(sandbox, alice), itertools.count()
     kinds = lf.connect(**{f"{name}_url": "http://127.0.0.1:9" for name in ("scan", "validator", "registry", "ledger")})
     for served in (*CALLS, *NEIGHBOURS):
-        interface, _, name = served.call.partition(".")
-        parameters = inspect.signature(declared_call(getattr(kinds, interface), name)).parameters.values()
+        parameters = inspect.signature(attrgetter(served.call)(kinds)).parameters.values()
         known = {one.name: forms.get(f"{served.call}.{one.name}") or forms[one.name] for one in parameters}
         needed = {one.name: known[one.name][0] for one in parameters if one.default is one.empty}
         for option, value in [(None, None), *((option, one) for option, given in known.items() for one in given)]:
             given = needed | ({option: value} if option else {})
             given |= {"command_id": f"c-{next(numbers)}"} if "command_id" in needed else {}
-            yield partial(_call, served, given)
-
-
-def _call(served: Served, arguments: dict[str, Any], net: lf.types.Network) -> Any:
-    interface, _, name = served.call.partition(".")
-    return getattr(getattr(net, interface), name)(**arguments)
+            yield lambda net, call=served.call, given=given: attrgetter(call)(net)(**given)

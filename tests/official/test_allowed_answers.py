@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from decimal import Decimal
 from functools import partial
@@ -13,7 +14,7 @@ import ledgerframes as lf
 from ledgerframes.interfaces.catalogue import CALLS as CONTRACT
 from ledgerframes.interfaces.catalogue import NEIGHBOURS
 from ledgerframes.tables.catalogue import CATALOGUE
-from tests.fuzz.frames import check_row
+from tests.fuzz.frames import LISTS, check_row
 from tests.official.answer_server import answering
 from tests.official.made_up_values import LEAST, MOST, NULLS, STYLES, UNKNOWN
 from tests.official.typed_calls import CALLS, PARTIES, SNAPSHOT
@@ -26,25 +27,10 @@ pytestmark = [
 ]
 SEEDS = range(3)
 
-# Each loader of rows: how to call it, the path that answers, and the member where its items lie.
-LOADERS = {
-    "licenses": (
-        partial(lf.load_licenses, personal=True, blobs=True), "GET /v0/admin/validator/licenses", "validator_licenses",
-    ),
-    "name_rules": (partial(lf.load_name_rules, blobs=True), "POST /v0/ans-rules", "ans_rules_update"),
-    "transfer_offers": (partial(lf.load_transfer_offers, blobs=True), "GET /v0/wallet/transfer-offers", "offers"),
-    "transfer_preapprovals": (
-        partial(lf.load_transfer_preapprovals, parties=PARTIES, blobs=True),
-        "GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}", "transfer_preapproval",
-    ),
-    "holdings_summary": (
-        partial(lf.load_holdings_summary, parties=PARTIES, **SNAPSHOT),
-        "POST /v0/scan-proxy/holdings/summary", "summaries",
-    ),
-    "instruments": (lf.load_instruments, "GET /registry/metadata/v1/instruments", "instruments"),
-    "name_entries": (lf.load_name_entries, "GET /v0/entry/all", "entries"),
-    "users": (lf.load_users, "GET /v2/users", "users"),
-}  # fmt: skip
+#: The member of an answer where the items of a table lie.
+MEMBERS = LISTS | {"name_rules": "ans_rules_update", "transfer_preapprovals": "transfer_preapproval"}
+#: What some loaders are given.
+GIVEN = {"transfer_preapprovals": {"parties": PARTIES}, "holdings_summary": {"parties": PARTIES, **SNAPSHOT}}
 
 # What the files allow and the contract forbids: the column that the error names.
 FORBIDDEN = {("name_rules", LEAST): "contract_id", ("name_rules", NULLS): "contract_id"}
@@ -54,14 +40,17 @@ FORBIDDEN = {("name_rules", LEAST): "contract_id", ("name_rules", NULLS): "contr
 def test_a_loader_gives_what_was_sent(style):
     for seed in SEEDS:
         with answering(style, seed=seed) as (net, server):
-            for name, (load, path, member) in LOADERS.items():
+            for name, member in MEMBERS.items():
+                load = getattr(lf, f"load_{name}")
+                kept = {"blobs", "personal"} & inspect.signature(load).parameters.keys()
+                load = partial(load, **GIVEN.get(name, {}), **dict.fromkeys(kept, True))
                 if (name, style) in FORBIDDEN:
                     with pytest.raises(lf.errors.DecodeError) as caught:
                         load(net, as_="arrow")
                     assert caught.value.column == FORBIDDEN[name, style]
                     continue
                 frame, table = load(net, as_="arrow"), CATALOGUE[name]
-                shown = [answer.get(member) or [] for answer in server.sent[path]]
+                shown = [answer.get(member) or [] for answer in server.sent[table.endpoints[0]]]
                 items = [item for one in shown for item in (one if isinstance(one, list) else [one])]
                 assert frame.schema.remove_metadata().equals(table.schema.remove_metadata())
                 assert frame.num_rows == len(items) > 0 or (name == "users" and style != MOST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 import ledgerframes as lf
@@ -47,8 +48,7 @@ def needed(net: lf.types.Network, served: Served) -> dict[str, Any]:
 
 def make(served: Served, net: lf.types.Network) -> Any:
     """Make a call and decode what its answer leaves undecoded; its answer."""
-    interface, _, name = served.call.partition(".")
-    answer = getattr(getattr(net, interface), name)(**needed(net, served))
+    answer = attrgetter(served.call)(net)(**needed(net, served))
     for listed in ("items", "updates", "contracts"):
         for one in getattr(answer, listed, None) or ():
             _ = getattr(one, "item", None), getattr(one, "created_event", None)
