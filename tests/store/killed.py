@@ -1,9 +1,10 @@
-"""Syncs in processes that die by SIGKILL: `test_kills` and others start them."""
+"""Syncs, derives, stars and reports in processes that die by SIGKILL: `test_kills` and others start them."""
 
 import contextlib
 import logging
 import os
 import signal
+import time
 import warnings
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import ledgerframes as lf
 import ledgerframes.store.store
 import ledgerframes.transport.wire
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive import chunks
 from ledgerframes.store.root import Root
 
 #: What the process dies beside: any commit to a table's log, or one that readers go by.
@@ -25,14 +27,52 @@ def sync(folder, urls, options, failed, instant=None, of="table"):
 
     `instant` counts commits: the process dies before one for an even number, after it for an odd one.
     """
+    if instant is not None:
+        _die_at(instant, *COMMITS[of])
+    with _told(failed, options), contextlib.suppress(lf.errors.RequestError):
+        lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
+
+
+def derive(folder, names, failed, options, seconds):
+    """Bring kept tables up to date, in chunks that are small beside a lake of tests; may die as a sync does."""
+    chunks.EVENTS_AT_ONCE = options["size"]
+    if options["instant"] is not None:
+        _die_at(options["instant"], *COMMITS["table"])
+    with _told(failed, options), _dying(failed, seconds):
+        lf.open_store(folder).derive(names)
+
+
+def star(folder, target, failed, options, seconds):
+    """Export a lake's star; an error is written into the file `failed`, as in a sync."""
+    with _told(failed, options), _dying(failed, seconds):
+        lf.open_store(folder).export(target, model="star", **options)
+
+
+def report(folder, target, failed, options, seconds):
+    """Write a lake's report."""
+    with _told(failed, options), _dying(failed, seconds):
+        lf.open_store(folder).report(target, **options)
+
+
+@contextlib.contextmanager
+def _dying(failed, seconds):
+    """End the process once it took so much processor time, however busy the machine is; no handler sees this signal.
+
+    If it was not that long, the file `took` beside `failed` says how long it was.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    Path(failed).with_name("took").write_text(str(time.process_time()), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _told(failed, options):
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", lf.errors.IncompleteFiguresWarning)
     logging.disable()
-    if instant is not None:
-        _die_at(instant, *COMMITS[of])
     try:
-        with contextlib.suppress(lf.errors.RequestError):
-            lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
+        yield
     except Exception as error:
         Path(failed).write_text(f"{type(error).__name__}: {error}\n{options}\n", encoding="utf-8")
         raise
