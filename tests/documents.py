@@ -6,20 +6,19 @@ import contextlib
 import io
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
 #: Made by the site, of notebooks, models and help that have tests of their own.
 _MADE = {ROOT / "docs/notebooks", ROOT / "docs/numbers", *(ROOT / "docs/reference").glob("command-line*.md")}
 PAGES = sorted(
     [
         *(page for page in (ROOT / "docs").rglob("*.md") if not {page, page.parent} & _MADE),
         ROOT / "data" / "README.md",
-        ROOT / "README.md",
+        README,
     ]
 )
 _PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
@@ -40,24 +39,17 @@ def python_blocks(page: Path) -> list[Block]:
 
 
 def run(page: Path) -> Iterator[tuple[Block, str]]:
-    """Each Python block of a page with what it prints, run with the names of the blocks before it."""
+    """Each Python block of a page with what it prints, run with the names of those before it; not in the README."""
     import matplotlib.pyplot as plt
 
-    names: dict[str, object] = {"__name__": "__main__"}
+    names: dict[str, object] = {}
     for block in python_blocks(page):
+        names = {"__name__": "__main__"} | (names if page != README else {})
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             exec(compile("\n" * (block.line - 1) + block.code, page.name, "exec"), names)
         plt.close("all")  # as a notebook does after a cell
         yield block, said.getvalue()
-
-
-def run_alone(block: Block, folder: Path) -> str:
-    """What a block of the README prints as a program of its own, in a folder."""
-    command = [sys.executable, "-X", "utf8", "-W", "error", "-c", block.code]
-    done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", cwd=folder, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def commands(page: Path) -> list[list[str]]:

@@ -7,14 +7,24 @@ import io
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 _LONGEST = 300  # seconds a cell
 _COLORS = 128  # of a stored picture; a palette takes a third of the space
+#: Takes back what an earlier notebook may have left: names, options, filters of warnings.
+_FIRST = """
+get_ipython().run_line_magic("reset", "-f")
+import os, warnings, pandas
+os.chdir({folder!r})
+pandas.reset_option("^display")
+warnings.filters[:] = vars(get_ipython()).setdefault("filters_at_start", warnings.filters[:])
+del os, warnings, pandas
+"""
 _SERVER = "127.0.0.1:8000"  # stands for the port that a sandbox was given
 #: What differs from run to run: ids of syncs, times taken, rates.
 _VARIES = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}|[\d.]+ (?=(ms|s|MB/s)\b)")
@@ -34,28 +44,39 @@ def write(notebook: Any, path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def run(path: Path, folder: Path) -> Any:
-    """Run a notebook in an empty folder, without the settings of whoever runs it, and return it with its outputs.
-
-    Raises:
-        nbclient.exceptions.CellExecutionError: a cell failed; the message has its source and the traceback.
-    """
+@contextmanager
+def kernel() -> Iterator[Any]:
+    """One kernel for several notebooks, since each imports for seconds; without the settings of whoever starts it."""
     from nbclient import NotebookClient
+    from nbformat.v4 import new_notebook
     from traitlets.config import Config
 
     kept = {name: text for name, text in os.environ.items() if not name.startswith("LEDGERFRAMES_")}
     kept["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    before, notebook = Path.cwd(), read(path)
+    with tempfile.TemporaryDirectory() as sockets:
+        # Ports are drawn before the kernel takes them, and by then another test may have one.
+        config = Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"})
+        client = NotebookClient(new_notebook(), timeout=_LONGEST, config=config)
+        with client.setup_kernel(env=kept):
+            yield client
+
+
+def run(path: Path, folder: Path, started: Any) -> Any:
+    """Run a notebook in an empty folder, as if nothing had run in the kernel, and return it with its outputs.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell failed; the message has its source and the traceback.
+    """
+    from nbformat.v4 import new_code_cell
+
+    notebook = read(path)
     for cell in code_cells(notebook):
         cell.outputs = []
-    os.chdir(folder)
-    try:
-        with patch.dict(os.environ, kept, clear=True), tempfile.TemporaryDirectory() as sockets:
-            # Ports are drawn before the kernel takes them, and by then another test may have one.
-            config = Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"})
-            return NotebookClient(notebook, timeout=_LONGEST, config=config).execute()
-    finally:
-        os.chdir(before)
+    notebook.cells.insert(0, new_code_cell(_FIRST.format(folder=str(folder))))
+    started.nb = notebook
+    started.execute(cleanup_kc=False)
+    del notebook.cells[0]
+    return notebook
 
 
 def tidy(notebook: Any, folder: Path) -> Any:

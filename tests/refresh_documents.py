@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.documents import PAGES, ROOT, lines, python_blocks, run, run_alone
+from tests.documents import PAGES, README, ROOT, lines, python_blocks, run
 
 _LINES = r"((?:(?!```).*\n)*)"
 _BLOCK = re.compile(rf"(^```python\n{_LINES}```\n\n```text\n){_LINES}(```)", re.MULTILINE)
@@ -19,9 +19,7 @@ _BLOCK = re.compile(rf"(^```python\n{_LINES}```\n\n```text\n){_LINES}(```)", re.
 
 def refresh(page: Path) -> bool:
     """Write the outputs of one page; tells whether it changed."""
-    alone = page == ROOT / "README.md"
-    ran = ((block, run_alone(block, Path.cwd())) for block in python_blocks(page)) if alone else run(page)
-    outputs = {block.code: said for block, said in ran}
+    outputs = {block.code: said for block, said in run(page)}
     text = page.read_text(encoding="utf-8")
     new = _BLOCK.sub(lambda part: part[1] + "\n".join(lines(outputs[part[2]])) + "\n" + part[4], text)
     page.write_text(new, encoding="utf-8")
@@ -33,7 +31,7 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "agg"
     named = [Path(name).resolve() for name in sys.argv[1:]]
     for page in named or [page for page in PAGES if python_blocks(page)]:
-        place = tempfile.mkdtemp() if page.is_relative_to(ROOT / "docs") or page == ROOT / "README.md" else str(ROOT)
+        place = tempfile.mkdtemp() if page.is_relative_to(ROOT / "docs") or page == README else str(ROOT)
         os.chdir(place)
         print(f"{page.relative_to(ROOT)}: {'changed' if refresh(page) else 'the same'}", flush=True)
 

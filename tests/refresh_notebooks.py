@@ -11,15 +11,16 @@ import argparse
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
-from tests.notebooks import NOTEBOOKS, code_cells, pictures, read, run, tidy, told, write
+from tests.notebooks import NOTEBOOKS, code_cells, kernel, pictures, read, run, tidy, told, write
 
 
-def refresh(path: Path, *, redraw: bool) -> int:
+def refresh(path: Path, started: Any, *, redraw: bool) -> int:
     """Run a notebook and store it; gives how many cells say something else."""
     stored = read(path)
     with tempfile.TemporaryDirectory() as folder:
-        fresh = tidy(run(path, Path(folder)), Path(folder).resolve())
+        fresh = tidy(run(path, Path(folder), started), Path(folder).resolve())
     changed = 0
     for old, new in zip(code_cells(stored), code_cells(fresh), strict=True):
         same = told(old) == told(new) and pictures(old) == pictures(new)
@@ -37,8 +38,9 @@ def main() -> None:
     parser.add_argument("notebooks", nargs="*", type=Path)
     given = parser.parse_args()
     warnings.filterwarnings("ignore")  # of the kernel's libraries
-    for path in given.notebooks or NOTEBOOKS:
-        print(f"{path.name}: {refresh(path, redraw=given.pictures)} cells changed", flush=True)
+    with kernel() as started:
+        for path in given.notebooks or NOTEBOOKS:
+            print(f"{path.name}: {refresh(path, started, redraw=given.pictures)} cells changed", flush=True)
 
 
 if __name__ == "__main__":
