@@ -15,17 +15,21 @@ from tests.clocks import SkippingClock
 from tests.transport.hostile_server import Heard, HostileServer, Reply
 
 
+def network(**settings: Any) -> lf.types.Network:
+    """A network of these settings."""
+    return lf.types.Network(Settings(**settings), clock=SkippingClock())
+
+
 def asking(*servers: Any, **settings: Any) -> lf.types.Network:
     """A network of scans."""
-    urls = tuple(f"{server.url}/api/scan" for server in servers)
-    return lf.types.Network(Settings(scan_url=urls, **settings), clock=SkippingClock())
+    return network(scan_url=tuple(f"{server.url}/api/scan" for server in servers), **settings)
 
 
 def asking_one(url: str, **settings: Any) -> lf.types.Network:
     """A network whose four interfaces are at one address."""
     urls = {f"{interface}_url": (url,) for interface in INTERFACES}
     tokens = {"ledger_token": "t0ken-of-the-test", "validator_token": "t0ken-of-the-test"}
-    return lf.types.Network(Settings(**urls, **tokens, **settings), clock=SkippingClock())
+    return network(**urls, **tokens, **settings)
 
 
 def reply(body: Any, status: int = 200, kind: str = "application/json") -> Reply:

@@ -5,10 +5,8 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
 from ledgerframes.transport import Stop
-from tests.asking import asking
-from tests.clocks import SkippingClock
+from tests.asking import asking, network
 from tests.transport.hostile_server import HostileServer, Reply, answer
 
 
@@ -48,7 +46,7 @@ def test_a_path_and_a_query_are_percent_encoded_and_lists_repeat_a_name():
 def test_one_server_of_several_can_be_asked_also_by_a_part_that_can_be_stopped():
     with HostileServer([answer(1)]) as first, HostileServer([answer(2)]) as second:
         urls = tuple(f"{server.url}/api/scan" for server in (first, second))
-        with lf.types.Network(Settings(scan_url=urls), clock=SkippingClock()) as net:
+        with network(scan_url=urls) as net:
             chosen = net.scan.on(urls[1])
 
             assert chosen.call("GET", "/v0/x") == 2

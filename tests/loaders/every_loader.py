@@ -3,8 +3,8 @@
 import inspect
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from tests.clocks import SkippingClock
+from ledgerframes.config.settings import INTERFACES
+from tests.asking import network
 
 
 class World:
@@ -24,14 +24,9 @@ class World:
             url = getattr(box or self.box, f"{interface}_url")
             return (url,) if dead is None else (dead, url)
 
-        return lf.types.Network(
-            Settings(
-                **{f"{interface}_url": urls(interface) for interface in ("scan", "validator", "registry", "ledger")},
-                ledger_token=self.box.token("validator_operator"), validator_token=self.box.token("validator_operator"),
-                **settings,
-            ),
-            clock=SkippingClock(),
-        )  # fmt: skip
+        addresses = {f"{interface}_url": urls(interface) for interface in INTERFACES}
+        token = self.box.token("validator_operator")
+        return network(**addresses, ledger_token=token, validator_token=token, **settings)
 
 
 # An opening is no frame.

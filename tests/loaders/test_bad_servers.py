@@ -6,10 +6,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
 from ledgerframes.paging.modes import PageQuery
-from tests.asking import forwarded
-from tests.clocks import SkippingClock
+from tests.asking import forwarded, network
 from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, assert_same
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
@@ -34,7 +32,7 @@ DAMAGES = [kind for kind in LIES if kind not in {"an item without a place", "500
 
 
 def connected(*urls):
-    return lf.types.Network(Settings(scan_url=urls), clock=SkippingClock())
+    return network(scan_url=urls)
 
 
 def proxied(scan_url, reply, turns):

@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import INTERFACES, Settings
-from tests.asking import asking_one
-from tests.clocks import SkippingClock
+from ledgerframes.config.settings import INTERFACES
+from tests.asking import asking_one, network
 from tests.loaders.snapshot_scan import created, history_of_one, scan
 from tests.transport.hostile_server import HostileServer, answer, text
 
@@ -119,8 +118,7 @@ def test_a_token_is_not_sent_to_another_server_than_the_one_that_gave_it(load):
     scripts = [numbered(range(7), 100, member, following, 3), numbered([*range(6, -1, -1)], 103, member, following)]
     with HostileServer(scripts[0]) as dying, HostileServer(scripts[1]) as other:
         urls = {f"{interface}_url": (dying.url, other.url) for interface in INTERFACES}
-        settings = Settings(**urls, ledger_token="t0ken-of-the-test", attempts=3)
-        with lf.types.Network(settings, clock=SkippingClock()) as net:
+        with network(**urls, ledger_token="t0ken-of-the-test", attempts=3) as net:
             if load.startswith("iter_"):
                 with pytest.raises(lf.errors.ServerError, match="gone"):
                     call(net)

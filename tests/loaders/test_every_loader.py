@@ -11,7 +11,6 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import AMOUNT
 from tests.asking import answering, asking_one
-from tests.clocks import SkippingClock
 from tests.loaders.every_loader import GIVEN, NAMES, World, load, parameters
 from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, text
@@ -156,10 +155,7 @@ PARTIAL = [name for name in NAMES if "allow_partial" in parameters(name) and nam
 
 @pytest.mark.parametrize("name", [name for name in PARTIAL if name not in GIVEN])
 def test_a_fault_that_stays_is_an_error_or_an_empty_part(name):
-    urls = ("scan_url", "validator_url", "registry_url", "ledger_url")
-    with HostileServer([text("busy", 503)]) as server:
-        settings = lf.connect(**dict.fromkeys(urls, server.url), token="token", attempts=1).settings
-        net = lf.types.Network(settings, clock=SkippingClock())
+    with HostileServer([text("busy", 503)]) as server, asking_one(server.url, attempts=1) as net:
         with pytest.raises(lf.errors.ServerError):
             getattr(lf, name)(net)
         loaded = getattr(lf, name)(net, allow_partial=True)

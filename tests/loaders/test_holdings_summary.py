@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
 from ledgerframes.loaders.holdings import SnapshotWarning
-from tests.asking import forwarded
-from tests.clocks import SkippingClock
+from tests.asking import asking, forwarded
 from tests.transport.hostile_server import HostileServer, answer, text
 
 FEES = [
@@ -232,9 +230,8 @@ def test_scan_gives_the_validators_rows_without_a_token(net, owners, release):
 
 def test_a_scan_without_the_routes_is_one_input_error():
     with HostileServer([text("The requested resource could not be found.", 404)]) as server:
-        settings = Settings(scan_url=(f"{server.url}/api/scan",))
         wrong = pytest.raises(lf.errors.InputError, match=r"POST /v0/holdings/summary nor POST /v1.*validator_url=")
-        with lf.types.Network(settings, clock=SkippingClock()) as net, wrong:
+        with asking(server) as net, wrong:
             lf.load_holdings_summary(net, ["a::1220"], record_time="2026-01-30", migration_id=4)
 
 

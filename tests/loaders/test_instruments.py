@@ -9,9 +9,8 @@ from urllib.request import urlopen
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
 from ledgerframes.sandbox.generator.generate import generate
-from tests.clocks import SkippingClock
+from tests.asking import network
 from tests.hostile.instruments import invent_instruments
 from tests.rigs.servers import started
 from tests.transport.hostile_server import HostileServer, answer, text
@@ -25,8 +24,8 @@ COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedA
 def net():
     world = generate(7, 50)
     world.instruments = invent_instruments(Random(7))
-    with started(world=world) as server, lf.connect(registry_url=server.registry_url) as network:
-        yield network
+    with started(world=world) as server, lf.connect(registry_url=server.registry_url) as net:
+        yield net
 
 
 @contextmanager
@@ -43,9 +42,9 @@ def registry(answers):
 
     with (
         HostileServer(by) as server,
-        lf.types.Network(Settings(registry_url=(server.url,), attempts=2), clock=SkippingClock()) as network,
+        network(registry_url=(server.url,), attempts=2) as net,
     ):
-        yield network, asked
+        yield net, asked
 
 
 def test_instruments_of_these_ids_are_rows_in_their_order_with_one_request_each_and_one_for_the_admin(net):
@@ -141,8 +140,7 @@ def test_the_registries_of_several_issuers_are_read_into_one_frame():
 def test_one_registry_that_fails_is_an_error_or_makes_the_result_incomplete():
     with lf.sandbox(updates=50) as ledger, registry({LIST: (500, {"error": "broken"})}) as (broken, _):
         urls = [broken.registry.servers[0], *ledger.sandbox.registry_urls.values()]
-        settings = Settings(registry_url=tuple(urls), attempts=2)
-        with lf.types.Network(settings, clock=SkippingClock()) as net:
+        with network(registry_url=tuple(urls), attempts=2) as net:
             with pytest.raises(lf.errors.ServerError, match=urls[0]):
                 lf.load_instruments(net)
             part = lf.load_instruments(net, allow_partial=True)
@@ -156,9 +154,8 @@ def test_one_registry_that_fails_is_an_error_or_makes_the_result_incomplete():
 
 
 def test_a_registry_that_cannot_be_reached_is_not_replaced_by_another_issuers():
-    settings = Settings(registry_url=("http://127.0.0.1:9",), attempts=1)
     with (
-        lf.types.Network(settings, clock=SkippingClock()) as net,
+        network(registry_url=("http://127.0.0.1:9",), attempts=1) as net,
         pytest.raises(lf.errors.NoAnswerError, match=r"check registry_url= and the network\.($|\n| )"),
     ):
         lf.load_instruments(net)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.settings import Settings
-from tests.clocks import SkippingClock
+from tests.asking import network
 from tests.transport.hostile_server import HostileServer, answer, text
 
 PARTY = ["a::1220"]
@@ -44,13 +43,13 @@ class Participant:
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     def answer(self, heard):
-        if heard.path == "/v2/state/ledger-end":
-            dead = self.dies_at and len(self.asked) >= self.dies_at
-            return text("gone", 503) if dead else answer({"offset": max(self.offsets, default=0)})
-        body = heard.json
-        self.asked.append(body)
+        paged = heard.path != "/v2/state/ledger-end"
+        self.asked += [heard.json] if paged else []
         if self.dies_at and len(self.asked) >= self.dies_at:
             return text("gone", 503)
+        if not paged:
+            return answer({"offset": max(self.offsets)})
+        body = self.asked[-1]
         giver, _, place = (body.get("pageToken") or f"{self.name}:").partition(":")
         if giver != self.name:
             return refused("INVALID_ARGUMENT", "pageToken belongs to another participant", 8)
@@ -105,8 +104,7 @@ def connected(*participants):
     """A network whose ledger interface has these participants, the first one preferred."""
     with ExitStack() as stack:
         urls = tuple(stack.enter_context(HostileServer(one.answer)).url for one in participants)
-        settings = Settings(ledger_url=urls, ledger_token="t0ken-of-the-test", attempts=2)
-        yield stack.enter_context(lf.types.Network(settings, clock=SkippingClock()))
+        yield stack.enter_context(network(ledger_url=urls, ledger_token="t0ken-of-the-test", attempts=2))
 
 
 def offsets(history):

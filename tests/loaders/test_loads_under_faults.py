@@ -3,11 +3,9 @@
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.config.profiles import resolve
-from ledgerframes.network import Network
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.generator.generate import generate
-from tests.clocks import SkippingClock
+from tests.asking import network
 from tests.rigs.servers import started
 
 RETRYABLE = (
@@ -27,8 +25,8 @@ def wanted(world):
     return list(world.items())
 
 
-def connected(server, **settings):
-    return Network(resolve(environ={}, scan_url=server.scan_url, **settings), clock=SkippingClock())
+def connected(server):
+    return network(scan_url=(server.scan_url,))
 
 
 def loads(world, wanted, faults, times):
