@@ -21,7 +21,11 @@ def test_commands_stand_in_groups(command):
     assert "Canton Network and Splice" in " ".join(words.replace("│", " ").split())[:200]
 
 
-def test_help_fits_a_screen_and_says_no_type_of_python(command, monkeypatch):
+def test_help_fits_a_screen_says_no_type_of_python_and_names_its_option_in_one_order(command, monkeypatch):
+    every = get_command(app)
+    context = every.make_context("ledgerframes", [], resilient_parsing=True)
+    for one in (every, *every.commands.values(), *every.commands["profile"].commands.values()):
+        assert one.get_help_option_names(context) == ["-h", "--help", "--help-all"], one.name
     monkeypatch.setenv("COLUMNS", "120")
     for info in app.registered_commands:
         words = command(name := info.name or info.callback.__name__, "--help").out
@@ -38,14 +42,6 @@ def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_
     everything = command("load", "--help-all").out
     assert "--as-of-round" in everything
     assert "--ca-file" in everything
-
-
-def test_the_names_of_the_help_option_stand_in_one_order():
-    every = get_command(app)
-    context = every.make_context("ledgerframes", [], resilient_parsing=True)
-
-    for command in (every, *every.commands.values(), *every.commands["profile"].commands.values()):
-        assert command.get_help_option_names(context) == ["-h", "--help", "--help-all"], command.name
 
 
 def test_an_option_that_takes_a_number_or_a_path_says_so():

@@ -107,13 +107,9 @@ def test_a_warning_is_one_line_that_names_no_file_of_ours(command, scan):
     assert re.fullmatch(r"warning: .* begins at .*, after ledger begin: .*\n", ended.err)
 
 
-def test_a_table_without_rows_is_not_called_a_range(command, scan, tmp_path):
+def test_instruments_become_json_and_parquet_and_a_table_without_rows_is_not_called_a_range(command, scan, tmp_path):
     done = command("load", "names", "--prefix", "nobody-has-this", "-o", tmp_path / "names.csv", "--scan-url", scan)
-
     assert (done.code, done.err) == (0, "no rows of names\n")
-
-
-def test_instruments_become_json_and_parquet(command, tmp_path):
     with lf.sandbox(updates=5) as net:
         for name, ids in (("a.json", ()), ("a.parquet", ("--id", "Amulet", "--id", "Amulet"))):
             options = ("--registry-url", net.sandbox.registry_url, *ids)
@@ -121,12 +117,6 @@ def test_instruments_become_json_and_parquet(command, tmp_path):
     (one,) = json.loads((tmp_path / "a.json").read_text())
     assert (one["instrument_id"], one["decimals"], one["paused"]) == ("Amulet", 10, False)
     assert pq.read_table(tmp_path / "a.parquet").num_rows == 1
-
-
-def test_tables_and_columns_are_listed(command):
-    assert "holdings_summary" in command("tables").out
-    described = json.loads(command("describe", "events", "--json").out)
-    assert described[0]["column"] == "migration_id"
 
 
 def test_plan_is_a_few_lines_or_one_document(command, scan):
@@ -165,7 +155,9 @@ def test_verbose_logs_the_requests_on_standard_error_only(shell, scan):
     assert {line.split(":")[1].split(".")[0] for line in loud.err.splitlines()} == {"ledgerframes"}
 
 
-def test_version_is_the_package_s_and_without_a_command_there_is_help(command):
+def test_version_tables_and_columns_are_shown_and_without_a_command_there_is_help(command):
+    assert "holdings_summary" in command("tables").out
+    assert json.loads(command("describe", "events", "--json").out)[0]["column"] == "migration_id"
     assert command("--version").out == f"ledgerframes {lf.__version__}\n"
     said = command()
     for name in ("load", "plan", "migrations", "sandbox", "demo"):

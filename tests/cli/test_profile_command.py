@@ -48,34 +48,27 @@ def commented(written):
     return written(COMMENTED)
 
 
-@pytest.mark.long
-def test_a_profile_that_was_added_is_listed_shown_connected_and_removed(shell, monkeypatch, tmp_path):
-    added = shell("profile", "add", "main", "--scan-url", SCAN, "--token-env", "MAIN_TOKEN", "--set", "parallel=2")
+def test_a_profile_that_was_added_is_listed_shown_connected_and_removed_and_the_users_alone(command, file, monkeypatch):
+    added = command("profile", "add", "main", "--scan-url", SCAN, "--token-env", "MAIN_TOKEN", "--set", "parallel=2")
 
     assert added.code == 0
-    assert shell("profile", "list").out == f"main\t{SCAN}\n"
-    assert shell("profile", "show", "main").out.splitlines() == [
+    assert command("profile", "list").out == f"main\t{SCAN}\n"
+    assert command("profile", "show", "main").out.splitlines() == [
         f'scan_url = "{SCAN}"', 'token_env = "MAIN_TOKEN"', "parallel = 2"
     ]  # fmt: skip
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("LEDGERFRAMES_TOKEN", "LEDGERFRAMES_SCAN_TOKEN"):
+        monkeypatch.delenv(name)
     monkeypatch.setenv("MAIN_TOKEN", "abc")
     settings = lf.connect(profile="main").settings
     assert (settings.scan_url, settings.parallel) == ((SCAN,), 2)
     assert settings.token("ledger").reveal() == "abc"
-    assert shell("profile", "remove", "main").code == 0
-    assert shell("profile", "list").out == ""
-
-
-def test_a_list_of_no_profiles_says_so_beside_the_output_and_the_file_is_the_users_alone(command, file):
-    listed = command("profile", "list")
-    assert (listed.code, listed.out) == (0, "")
-    assert listed.err == f"there are no profiles in {file}; ledgerframes profile add NAME --scan-url URL adds one\n"
-
-    command("profile", "add", "main", "--scan-url", SCAN)
-
     if os.name != "nt":  # rights are another thing there
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert command("profile", "remove", "main").code == 0
+    listed = command("profile", "list")
+    assert (listed.code, listed.out) == (0, "")
+    assert listed.err == f"there are no profiles in {file}; ledgerframes profile add NAME --scan-url URL adds one\n"
 
 
 SHAPES = {

@@ -10,7 +10,6 @@ import pytest
 from ledgerframes.decoding.pages import decode_page, decode_pages, parse_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import DecodeError
-from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from tests.decoding.items import assignment, created, exercised, page_of, transaction, unassignment
 from tests.fuzz.targets import rows_of
 
@@ -19,12 +18,6 @@ pytestmark = pytest.mark.usefixtures("decoder")
 
 def rows(body, table):
     return decode_page(body).batches[table].to_pylist()
-
-
-def test_a_regular_page_has_the_declared_schemas():
-    batches = decode_page(page_of(transaction(), unassignment(), assignment())).batches
-    for table in (UPDATES, EVENTS, REASSIGNMENTS):
-        assert batches[table.name].schema.equals(table.schema, check_metadata=True)
 
 
 def test_an_update_row_says_what_the_item_said():
@@ -170,12 +163,6 @@ def test_a_broken_item_is_an_error_that_names_its_place(item, column, table):
 )
 def test_what_is_no_page_is_an_error(body):
     with pytest.raises(DecodeError, match="POST /v2/updates"):
-        decode_page(body)
-
-
-def test_a_payload_that_is_not_utf8_is_an_error():
-    body = page_of(transaction()).replace(b'"owner":"alice"', b'"owner":"al\xffce"')
-    with pytest.raises(DecodeError, match="UTF-8"):
         decode_page(body)
 
 

@@ -52,19 +52,13 @@ def test_it_is_taken_out_and_the_rest_stays_as_it_was_written(before, after, kin
     assert without_personal(cells.slice(1, 1)).to_pylist() == [after]
 
 
-@pytest.mark.parametrize("text", UNTOUCHED)
-def test_what_holds_none_is_not_touched(text):
-    cells = pa.array([text])
-    assert without_personal(cells).to_pylist() == [text]
+def test_what_holds_none_is_not_touched():
+    assert without_personal(pa.array(UNTOUCHED)).to_pylist() == UNTOUCHED
 
 
 def test_a_row_says_what_it_lost_beside_what_it_said_before():
-    batch = pa.record_batch(
-        {
-            "payload": ['{"metadata":{"contactPoint":"me@here"}}', "{}", '{"contactPoint":""}'],
-            "extra": ['{"/x":1.0}', None, None],
-        }
-    )
+    payloads = ['{"metadata":{"contactPoint":"me@here"}}', "{}", '{"contactPoint":""}']
+    batch = pa.record_batch({"payload": payloads, "extra": ['{"/x":1.0}', None, None]})
     found, count = strip_batch(batch, ["payload", "extra", "no_such_column"])
     assert count == 2
     notes = found["extra"].to_pylist()

@@ -92,10 +92,10 @@ def test_a_broken_member_is_an_error_that_names_its_column(members, column):
     assert caught.value.column == column
 
 
-@pytest.mark.parametrize("item", [b"", b"5", b"[]", b"null", b'{"a"', b"\xff"])
-def test_what_is_no_object_is_an_error(item):
-    with pytest.raises(DecodeError, match="JSON object"):
-        read_records(NAME_ENTRIES, [item], "GET /x")
+def test_what_is_no_object_is_an_error():
+    for item in (b"", b"5", b"[]", b"null", b'{"a"', b"\xff"):
+        with pytest.raises(DecodeError, match="JSON object"):
+            read_records(NAME_ENTRIES, [item], "GET /x")
 
 
 def test_optional_members_may_be_absent_or_null():

@@ -3,11 +3,9 @@
 import csv
 import io
 import re
-from decimal import Decimal
 
 import duckdb
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
@@ -58,13 +56,3 @@ def test_no_text_begins_as_a_formula_does_however_disguised(tmp_path):
 
     lines = ["\"'" + text.replace('"', '""') + '"\r\n' for text in texts]
     assert (tmp_path / "t.csv").read_bytes().decode() == "".join(["a\r\n", *lines, '"plain"\r\n'])
-
-
-@pytest.mark.parametrize("profile", [None, "bi"])
-def test_negative_numbers_stay_numbers(tmp_path, profile):
-    rows = pa.table({"n": [-1], "amount": pa.array([Decimal("-1.5")], pa.decimal128(38, 10)), "text": ["-1.5"]})
-
-    lf.export({"t": rows}, tmp_path, format="csv", profile=profile)
-
-    amount = '-1.5,"-1.5000000000"' if profile else "-1.5000000000"
-    assert (tmp_path / "t.csv").read_text().splitlines()[1] == f'-1,{amount},"\'-1.5"'

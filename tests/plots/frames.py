@@ -1,6 +1,7 @@
 """Frames as the loaders and analyses give them, made up for pictures."""
 
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -45,33 +46,19 @@ def flows(synchronizers, rows, *, seed=5):
     return frame
 
 
-def flow(source="a::1220", target="b::1220", status="completed", at="2026-11-01T10:00:00Z", seconds=20.0):
-    """One reassignment."""
-    left, taken = pd.Timestamp(at), pd.Timedelta(seconds=seconds)
-    return {
-        "contract_id": "00", "source_synchronizer": source, "target_synchronizer": target, "status": status,
-        "unassigned_at": left, "assigned_at": left + taken, "in_flight": taken,
-    }  # fmt: skip
-
-
 def holdings(parties, *, snapshots=1):
     """Summaries: party n holds 100/n unlocked and 10 locked; fees are a hundredth of that, times the snapshot."""
-    rows = [
-        summary(party(number), 100 / number, 10, step) for step in range(snapshots) for number in range(1, parties + 1)
-    ]
+    rows = []
+    for step, number in product(range(snapshots), range(1, parties + 1)):
+        share, free, bound = Decimal(step + 1) / 100, round(Decimal(100 / number), 10), Decimal(10)
+        rows.append({
+            "record_time": START + step * pd.Timedelta("6h"), "migration_id": 4, "computed_as_of_round": 100 + step,
+            "party_id": party(number), "total_unlocked_coin": free, "total_locked_coin": bound,
+            "total_coin_holdings": free + bound, "accumulated_holding_fees_unlocked": free * share,
+            "accumulated_holding_fees_locked": bound * share, "total_available_coin": free - free * share,
+            "accumulated_holding_fees_total": (free + bound) * share,
+        })  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def summary(party, unlocked, locked, step):
-    """One party's holdings at one snapshot."""
-    share = Decimal(step + 1) / 100
-    free, bound = round(Decimal(unlocked), 10), round(Decimal(locked), 10)
-    return {
-        "record_time": START + step * pd.Timedelta("6h"), "migration_id": 4, "computed_as_of_round": 100 + step,
-        "party_id": party, "total_unlocked_coin": free, "total_locked_coin": bound, "total_coin_holdings": free + bound,
-        "accumulated_holding_fees_unlocked": free * share, "accumulated_holding_fees_locked": bound * share,
-        "accumulated_holding_fees_total": (free + bound) * share, "total_available_coin": free - free * share,
-    }  # fmt: skip
 
 
 def updates(rows):
@@ -100,16 +87,14 @@ def licenses(validators):
 
 def instruments(count, *, loads=1):
     """Instruments with supplies of 1,000, 2,000 …, a tenth more at every load, a day apart."""
-    rows = [
+    return pd.DataFrame(
         {
             "instrument_id": f"instrument-{number}", "symbol": f"S{number}",
             "loaded_at": START + pd.Timedelta(days=load),
             "total_supply": Decimal(1000 * (number + 1) * (10 + load)) / 10, "total_supply_as_of": START,
         }
-        for load in range(loads)
-        for number in range(count)
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
+        for load, number in product(range(loads), range(count))
+    )  # fmt: skip
 
 
 def party(number):
@@ -167,30 +152,26 @@ def burns(rows):
 
 def balances(parties, *, days=1):
     """Party n holds 1000/n at first and 10 more every day, all of it unlocked but 1."""
-    rows = [
+    return pd.DataFrame(
         {
             "time": START + pd.Timedelta(days=day), "party_id": party(number), "total_unlocked_coin": held - 1,
             "total_locked_coin": Decimal(1), "total_coin_holdings": held, "total_available_coin": held - 2,
         }
-        for day in range(days)
-        for number in range(1, parties + 1)
+        for day, number in product(range(days), range(1, parties + 1))
         for held in [round(Decimal(1000) / number, 10) + 10 * day]
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
+    )  # fmt: skip
 
 
 def transfers(parties, rows):
     """Each party in turn pays the next one; the first pays most, and every tenth payment is to itself."""
     return pd.DataFrame(
         {
-            "round": [7 + row // 10 for row in range(rows)],
-            "sender": [party(row % parties) for row in range(rows)],
-            "receiver": [
-                party((row + (1 if (row + 1) % 10 else 0) + row // parties % 3) % parties) for row in range(rows)
-            ],
-            "amount": [round(Decimal(500) / (row % parties + 1), 10) for row in range(rows)],
+            "round": 7 + row // 10, "sender": party(row % parties),
+            "receiver": party((row + (1 if (row + 1) % 10 else 0) + row // parties % 3) % parties),
+            "amount": round(Decimal(500) / (row % parties + 1), 10),
         }
-    )
+        for row in range(rows)
+    )  # fmt: skip
 
 
 def growth(validators):
@@ -214,12 +195,13 @@ def price_votes(rows):
 
 def apps(providers, days):
     """App n claims a part of 1/n each day, more by and by; what the last one claims on the last day is not known."""
-    rows = [
-        {"time": START + pd.Timedelta(days=day), "provider": party(number),
-         "rewards_claimed": Decimal(1000 + 10 * day * number) / number}
-        for day in range(days) for number in range(1, providers + 1)
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(
+        {
+            "time": START + pd.Timedelta(days=day), "provider": party(number),
+            "rewards_claimed": Decimal(1000 + 10 * day * number) / number,
+        }
+        for day, number in product(range(days), range(1, providers + 1))
+    )  # fmt: skip
     frame.loc[len(frame) - 1, "rewards_claimed"] = None
     return frame
 

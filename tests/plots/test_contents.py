@@ -46,7 +46,7 @@ CREATED = frames.rewards(400).query("event == 'created'")
 BURNED = [name for name in frames.burns(1) if name.startswith("burned_")]
 FEES = ("accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked")
 PAID = pd.concat([frames.transfers(3, 30), frames.transfers(2, 2).assign(amount=None, receiver="x::1220")])
-SHORT = pd.DataFrame([frames.flow(seconds=seconds) for seconds in (-3, 0, 5, 10, 600)])
+SHORT = frames.flows(2, 5).assign(status="completed", in_flight=pd.to_timedelta([-3, 0, 5, 10, 600], unit="s"))
 ISSUED, PURPOSES, APPS = frames.issuance(60), frames.supply_by_purpose(60), frames.apps(9, 30)
 PAYING = [name for name in frames.scorecards(1, 1) if name.startswith(("rewards_", "traffic_paid"))]
 VOTED = marked(frames.votes(3).iloc[:2], start="2026-10-31T18:00:00Z", end="2026-11-01T12:00:00Z", complete=True)

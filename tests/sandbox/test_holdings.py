@@ -10,7 +10,9 @@ from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.views import PERIODS, instants
 from tests.economics.books import Books
+from tests.rigs.servers import replica
 from tests.sandbox.asking import ask
+from tests.sandbox.economy_books import COIN, LOCKED
 
 HELD = ("party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings")
 
@@ -132,6 +134,14 @@ def test_exact_takes_a_snapshot_s_instant_and_at_or_before_the_last_one_up_to_it
         assert {found(snapshots[4], one, migration_id=migration_id) for one in ("exact", "at_or_before")} == {404}
     odd = {"migration_id": 1, "record_time": "9999-12-31T23:59:59+00:00", "record_time_match": "at_or_before"}
     assert summary(sandbox, **odd, owner_party_ids=["a"]).json["record_time"] == odd["record_time"], "as it was sent"
+
+
+def test_as_many_holdings_as_the_limit_are_answered_and_one_more_is_refused(sandbox, parties):
+    place = {"migration_id": 2, "record_time": sandbox.snapshots(2)[-1]}
+    held = [one for one in books_at(sandbox.world, *place.values()).active().values() if one.entity in (COIN, LOCKED)]
+    for limit, status in ((len(held), 200), (len(held) - 1, 400)):
+        with replica(sandbox, holdings_limit=limit) as server:
+            assert summary(server, **place, owner_party_ids=parties).status == status
 
 
 @pytest.mark.long(quick=1)

@@ -51,12 +51,19 @@ def events(sandbox, item, chosen):
     return [pair for one in found for pair in one.items()]
 
 
+def last(item, event):
+    """The number of the last event below one."""
+    below = event.get("child_event_ids")
+    return last(item, item["events_by_id"][below[-1]]) if below else int(event["event_id"].rpartition(":")[2])
+
+
 def first(items, test):
     return next(item for item in items if test(item))
 
 
 def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(sandbox, big, stakeholders):
     found = events(sandbox, big, wanted(anyone=True))
+    effects = events(sandbox, big, wanted(anyone=True, shape=EFFECTS))
 
     assert [(kind, event["nodeId"], event["contractId"]) for kind, event in found] == [
         ("CreatedEvent" if one["event_type"] == "created_event" else "ArchivedEvent", number, one["contract_id"])
@@ -64,32 +71,12 @@ def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(san
         if one["contract_id"] in lasting(big)[0] and one.get("consuming", True)
     ]
     assert all(set(event["witnessParties"]) == stakeholders[event["contractId"]] for _, event in found)
+    assert {event["contractId"] for _, event in effects if event["acsDelta"]} == {one["contractId"] for _, one in found}
+    for number, ((_, event), node) in enumerate(zip(effects, preorder(big), strict=True)):
+        assert (event["nodeId"], event["contractId"]) == (number, node["contract_id"])
+        if "choice" in node:
+            assert (event["lastDescendantNodeId"], event["interfaceId"]) == (last(big, node), node["interface_id"])
     assert events(sandbox, big, wanted(anyone=True, shape="TRANSACTION_SHAPE_UNSPECIFIED")) == found
-
-
-def test_ledger_effects_hold_every_creation_and_exercise_in_preorder(sandbox, big):
-    nodes = list(preorder(big))
-    ids = {event["event_id"]: number for number, event in enumerate(nodes)}
-
-    def last(event):
-        below = [last(big["events_by_id"][one]) for one in event.get("child_event_ids", [])]
-        return max([ids[event["event_id"]], *below])
-
-    found = events(sandbox, big, wanted(anyone=True, shape=EFFECTS))
-
-    assert [event["nodeId"] for _, event in found] == list(range(len(nodes)))
-    for (kind, event), node in zip(found, nodes, strict=True):
-        assert event["contractId"] == node["contract_id"]
-        if kind == "CreatedEvent":
-            assert event["createArgument"] == node["create_arguments"]
-            assert (event["signatories"], event["observers"]) == (node["signatories"], node["observers"])
-        else:
-            assert event["lastDescendantNodeId"] == last(node)
-            assert (event["choice"], event["choiceArgument"]) == (node["choice"], node["choice_argument"])
-            assert (event["exerciseResult"], event["consuming"]) == (node["exercise_result"], node["consuming"])
-            assert (event["actingParties"], event["interfaceId"]) == (node["acting_parties"], node["interface_id"])
-    deltas = {event["contractId"] for _, event in found if event["acsDelta"]}
-    assert deltas == {event["contractId"] for _, event in events(sandbox, big, wanted(anyone=True))}
 
 
 def test_a_witness_sees_in_effects_what_happens_below_an_exercise_of_its_own(sandbox, transactions):
@@ -129,20 +116,6 @@ def test_a_filter_lets_its_own_templates_through(sandbox, transactions, variant,
     assert bool(seen) == bool(passes)
 
 
-def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
-    moved = first(items, lambda one: "event" in one)["update_id"]
-    for update_id in ("1220ab", moved):
-        answer = call(sandbox, BY_ID, {"updateId": update_id, "transactionFormat": wanted(anyone=True)})
-
-        told = answer.json
-        assert (answer.status, told.keys()) == (404, ERROR)
-        assert (told["code"], told["errorCategory"], told["grpcCodeValue"]) == ("TRANSACTION_NOT_FOUND", 11, 5)
-        assert told["definiteAnswer"] is False
-        assert told["correlationId"]
-        assert told["context"]["tid"] == told["traceId"]
-        assert told["resources"] == [["TRANSACTION_ID", update_id]]
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -155,8 +128,22 @@ def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
     ids=["nothing", "no parties", "parties and format", "nobody's events", "no reference"],
 )
 def test_a_request_that_makes_no_sense_gets_a_json_400(sandbox, big, change):
-    answer = call(sandbox, BY_ID, {"updateId": big["update_id"], **change})
+    assert_refused(sandbox, {"updateId": big["update_id"], **change}, 400, "INVALID_ARGUMENT", 8, 3)
 
-    told = answer.json
-    assert (answer.status, told.keys()) == (400, ERROR)
-    assert (told["code"], told["errorCategory"], told["grpcCodeValue"]) == ("INVALID_ARGUMENT", 8, 3)
+
+def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
+    moved = first(items, lambda one: "event" in one)["update_id"]
+    for update_id in ("1220ab", moved):
+        body = {"updateId": update_id, "transactionFormat": wanted(anyone=True)}
+        told = assert_refused(sandbox, body, 404, "TRANSACTION_NOT_FOUND", 11, 5)
+        assert told["definiteAnswer"] is False
+        assert told["correlationId"]
+        assert told["context"]["tid"] == told["traceId"]
+        assert told["resources"] == [["TRANSACTION_ID", update_id]]
+
+
+def assert_refused(sandbox, body, status, *codes):
+    answer = call(sandbox, BY_ID, body)
+    assert (answer.status, answer.json.keys()) == (status, ERROR)
+    assert tuple(answer.json[name] for name in ("code", "errorCategory", "grpcCodeValue")) == codes
+    return answer.json

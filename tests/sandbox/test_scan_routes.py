@@ -37,7 +37,7 @@ def after(item, text=None):
     return {"after_migration_id": inner["migration_id"], "after_record_time": text or item["record_time"]}
 
 
-def test_a_page_holds_only_what_comes_strictly_after_the_cursor_a_higher_migration_whatever_its_time(sandbox, truth):
+def test_a_page_is_up_to_the_maximum_of_what_comes_strictly_after_a_higher_migration_whatever_its_time(sandbox, truth):
     pairs = itertools.pairwise(truth)
     place = next(n for n, (a, b) in enumerate(pairs) if after(a) != after(b) and n > 100)
     second = next(n for n, item in enumerate(truth) if after(item)["after_migration_id"] == 1)
@@ -49,6 +49,7 @@ def test_a_page_holds_only_what_comes_strictly_after_the_cursor_a_higher_migrati
     assert updates(sandbox, page_size=2, after=before_all) == truth[:2]
     assert updates(sandbox, page_size=2, after={**cursor, "after_migration_id": 2**63 - 1}) == []
     assert updates(sandbox, page_size=1, after=None) == truth[:1]
+    assert refusal(sandbox, "/v2/updates", {"page_size": 1_001}) == (400, "Exceeded limit maximum (1001 > 1000).")
 
 
 @pytest.mark.parametrize(
