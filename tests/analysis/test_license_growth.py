@@ -53,30 +53,6 @@ def test_a_first_round_between_known_ones_lies_on_the_line_between_them():
     assert growth.attrs["interpolated"] == 2
 
 
-@pytest.mark.parametrize(
-    ("first_rounds", "words"),
-    [
-        ({"a": 9, "b": 3, "c": 12}, "2 of 3 validators first received in rounds 3 to 9, before the first known round"),
-        ({"a": 41}, "1 of 1 validators first received in rounds 41 to 41, after the last known round"),
-        ({"a": 1, "b": 99}, "before .*; 1 of 2 .* after"),
-    ],
-    ids=["before", "after", "both"],
-)
-def test_what_lies_outside_the_known_rounds_is_refused(first_rounds, words):
-    with pytest.raises(lf.errors.InputError, match=words):
-        lf.license_growth(licenses(**first_rounds), rounds=ROUNDS)
-
-
-def test_licenses_without_rounds_are_refused_and_an_empty_frame_is_not():
-    with pytest.raises(lf.errors.InputError, match=r"rounds= is needed.* 2 validators"):
-        lf.license_growth(licenses(a=10, b=11))
-    assert lf.license_growth(licenses().head(0)).empty
-    with pytest.raises(lf.errors.InputError, match="rounds is empty: the first rounds of 1 validators"):
-        lf.license_growth(licenses(a=10), rounds=ROUNDS.head(0))
-    with pytest.raises(lf.errors.InputError, match="period='often'"):
-        lf.license_growth(licenses(a=10), rounds=ROUNDS, period="often")
-
-
 def test_a_validator_counts_once_and_one_that_never_received_is_left_out_and_counted():
     growth = lf.license_growth(licenses(a=10, b=None), rounds=ROUNDS)
     assert growth.validators.tolist() == [1]
@@ -86,28 +62,36 @@ def test_a_validator_counts_once_and_one_that_never_received_is_left_out_and_cou
     assert lf.license_growth(rows.assign(loaded_at=TIMES[0]), rounds=ROUNDS).new.tolist() == [1, 0, 1]
 
 
-@pytest.mark.parametrize("form", [pd.DataFrame, pa.Table.from_pandas])
-def test_rounds_come_in_other_forms_and_any_order(form):
+def test_rounds_come_in_other_forms_and_any_order():
     shuffled = ROUNDS.sample(frac=1, random_state=2).reset_index(drop=True)
 
-    assert lf.license_growth(licenses(a=10, b=40), rounds=form(shuffled)).validators.iloc[-1] == 2
+    for rounds in (shuffled, pa.Table.from_pandas(shuffled)):
+        assert lf.license_growth(licenses(a=10, b=40), rounds=rounds).validators.iloc[-1] == 2
+    assert lf.license_growth(licenses().head(0)).empty
+    with pytest.raises(lf.errors.InputError, match="period='often'"):
+        lf.license_growth(licenses(a=10), rounds=ROUNDS, period="often")
 
 
-@pytest.mark.parametrize(
-    ("rounds", "words"),
-    [
-        (ROUNDS.drop(columns="opens_at"), "no column.*opens_at"),
-        (ROUNDS.assign(opens_at=ROUNDS.opens_at.dt.tz_localize(None)), "not times with a zone"),
-        (ROUNDS.assign(opens_at=TIMES[::-1]), "round 10 opens after"),
-        (pd.concat([ROUNDS, ROUNDS.assign(opens_at=TIMES[0])]), "round 20 has two times"),
-        (ROUNDS.assign(round=["ten", "20", "40"]), "not a whole number"),
-        ([1, 2], "rounds is list, not a frame"),
-    ],
-    ids=["no times", "no zone", "backwards", "two times", "words", "a list"],
-)
-def test_rounds_that_cannot_be_are_refused(rounds, words):
+#: The first rounds of licenses, the known rounds, and what is said of them.
+REFUSED = {
+    "before": ({"a": 9, "b": 3, "c": 12}, ROUNDS, "2 of 3 validators .* in rounds 3 to 9, before the first known round"),
+    "after": ({"a": 41}, ROUNDS, "1 of 1 validators first received in rounds 41 to 41, after the last known round"),
+    "both": ({"a": 1, "b": 99}, ROUNDS, "before .*; 1 of 2 .* after"),
+    "not given": ({"a": 10, "b": 11}, None, r"rounds= is needed.* 2 validators"),
+    "none": ({"a": 10}, ROUNDS.head(0), "rounds is empty: the first rounds of 1 validators"),
+    "no times": ({"a": 10}, ROUNDS.drop(columns="opens_at"), "no column.*opens_at"),
+    "no zone": ({"a": 10}, ROUNDS.assign(opens_at=ROUNDS.opens_at.dt.tz_localize(None)), "not times with a zone"),
+    "backwards": ({"a": 10}, ROUNDS.assign(opens_at=TIMES[::-1]), "round 10 opens after"),
+    "two times": ({"a": 10}, pd.concat([ROUNDS, ROUNDS.assign(opens_at=TIMES[0])]), "round 20 has two times"),
+    "words": ({"a": 10}, ROUNDS.assign(round=["ten", "20", "40"]), "not a whole number"),
+    "a list": ({"a": 10}, [1, 2], "rounds is list, not a frame"),
+}
+
+
+@pytest.mark.parametrize(("first_rounds", "rounds", "words"), REFUSED.values(), ids=REFUSED)
+def test_rounds_that_cannot_date_the_licenses_are_refused(first_rounds, rounds, words):
     with pytest.raises(lf.errors.InputError, match=words):
-        lf.license_growth(licenses(a=10), rounds=rounds)
+        lf.license_growth(licenses(**first_rounds), rounds=rounds)
 
 
 def licensed(contract, validator):

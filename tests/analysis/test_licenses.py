@@ -52,14 +52,18 @@ def test_each_sync_adds_what_every_registry_states_then(tmp_path):
     assert {*store.load("instruments").source} == {*urls.values()}
 
 
+def instruments(**columns):
+    """Rows of instruments, whose amounts are given as text and their times as days of a month."""
+    columns["total_supply"] = [Decimal(amount) for amount in columns["total_supply"]]
+    times = pd.to_datetime([f"2026-01-0{day}" for day in columns.pop("days")], utc=True)
+    return pd.DataFrame({"instrument_id": "USD", "symbol": "USD", "total_supply_as_of": times} | columns)
+
+
 def test_issuers_can_choose_the_same_id():
-    rows = pd.DataFrame(
-        {
-            "instrument_admin": ["a", "b", None, "a"], "source": ["https://a", "https://b", "https://c", "https://moved"],
-            "instrument_id": "USD", "symbol": "USD", "total_supply": [Decimal(one) for one in (1, 20, 300, 4)],
-            "total_supply_as_of": pd.to_datetime(["2026-01-01"] * 3 + ["2026-01-02"], utc=True),
-        }
-    )  # fmt: skip
+    sources = [f"https://{name}" for name in ("a", "b", "c", "moved")]
+    rows = instruments(
+        instrument_admin=["a", "b", None, "a"], source=sources, total_supply=["1", "20", "300", "4"], days="1112"
+    )
     supply = lf.instrument_supply(rows).replace({float("nan"): None})
     assert supply[["instrument_admin", "total_supply", "change"]].to_numpy().tolist() == [
         ["a", 1, None], ["a", 4, 3], ["b", 20, None], [None, 300, None],
@@ -68,13 +72,7 @@ def test_issuers_can_choose_the_same_id():
 
 
 def test_a_change_of_38_digits_loses_none():
-    supply = ["1" + "0" * 27 + ".0000000001", "0.0000000002", "0.0000000002"]
-    rows = pd.DataFrame(
-        {
-            "instrument_id": "x", "symbol": "X", "total_supply": [Decimal(text) for text in supply],
-            "total_supply_as_of": pd.to_datetime(["2026-01-03", "2026-01-02", "2026-01-01"], utc=True),
-        }
-    )  # fmt: skip
+    rows = instruments(total_supply=["1" + "0" * 27 + ".0000000001", *["0.0000000002"] * 2], days="321")
     changes = lf.instrument_supply(rows).change.tolist()
     assert changes == [None, Decimal(0), Decimal("9" * 27 + ".9999999999")]
     assert str(changes[1]) == "0"
@@ -87,14 +85,11 @@ def test_a_store_is_read_like_the_frame_that_it_loads(tmp_path):
         for _ in range(2):
             store.sync(net, tables=["licenses", "instruments"], progress=False)
 
-    for table, functions in {
-        "licenses": (lf.license_activity, lf.license_versions), "instruments": (lf.instrument_supply,),
+    for function, table in {
+        lf.license_activity: "licenses", lf.license_versions: "licenses", lf.instrument_supply: "instruments",
+        lf.license_growth: "events", lf.template_catalogue: "events",
     }.items():  # fmt: skip
-        for function in functions:
-            pd.testing.assert_frame_equal(function(store), function(store.load(table, decimals="exact")))
-    pd.testing.assert_frame_equal(lf.license_growth(store), lf.license_growth(store.load("events")))
-    catalogue = lf.template_catalogue(store)
-    pd.testing.assert_frame_equal(catalogue, lf.template_catalogue(store.load("events")))
+        pd.testing.assert_frame_equal(function(store), function(store.load(table, decimals="exact")))
 
 
 def test_a_wrong_frame_is_refused(normal):
