@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from itertools import product
 
 import duckdb
 import pandas as pd
@@ -13,7 +13,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.declared_reads import READS
-from ledgerframes.models.engine import INPUTS, Engine, below, known, macros, settings_of, steps, text_of
+from ledgerframes.models.engine import INPUTS, Engine, below, kind_of, known, macros, steps, text_of
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from tests.analysis import test_flows as flows
@@ -44,8 +44,8 @@ TOKEN = re.compile(r"--.*|'(?:[^']|'')*'|\w+|[()]")
 HOUR = 3_600_000_000
 TAKEN = "select sequence_name from duckdb_sequences() where last_value is not null"
 CALENDARS = ("week", "month", "quarter", "year")
-TEXTS = {name: text_of(name) for name in sorted(known() - {*INPUTS, *READS})}
-MACROS = {re.findall(r"macro (\w+)\(", text)[0]: text for text in macros()}
+MODELS = {name: text_of(name) for name in sorted(known() - {*INPUTS, *READS})}
+MACROS = {re.search(r"macro (\w+)\(", text)[1]: text for text in macros()}
 
 
 def arms(sql):
@@ -66,50 +66,61 @@ def arms(sql):
     return found
 
 
-def counting(sql, wanted):
-    """The same, which takes a number of an arm's own sequence for each row that takes the arm."""
-    added = [(start, f" case when nextval('arm_{start}') is not null then (") for start, _ in wanted]
-    for place, text in sorted([*added, *((end, ") end ") for _, end in wanted)], reverse=True):
-        sql = sql[:place] + text + sql[place:]
-    return sql
-
-
-def not_reached(engine, run, sql, wanted):
-    """Those of some arms that a run of the SQL does not take."""
-    for start, _ in wanted:
-        engine._connection.execute(f"create or replace temp sequence arm_{start}")
-    try:
-        run(counting(sql, wanted))
-    except duckdb.BinderException:  # a sequence may not be everywhere, such as in the order of a window
-        return wanted
-    taken = {name for (name,) in engine._connection.execute(TAKEN).fetchall()}
-    return {arm for arm in wanted if f"arm_{arm[0]}" not in taken}
-
-
 def inputs_below(name):
     """The inputs that a model and its steps read."""
     return {lower for step in steps(name) for lower in below(step)} & {*INPUTS}
 
 
-def computed(engine, name, sql):
-    """Have the rows of a model computed, by another text of it."""
-    for lower in below(name):
-        if lower not in INPUTS:
-            engine._build(lower)
-    engine._register([name])
-    engine._connection.sql(sql).to_arrow_table()
+class Counting:
+    """Makes the steps of models with texts that count which arms of a `case` are taken.
 
+    Attributes:
+        left: by model or macro, the arms that no step has taken, by a sequence of each.
+    """
 
-def computed_by(engine, name, macro):
-    """Have them computed with another text of a macro."""
-    engine._connection.execute(macro)
-    computed(engine, name, text_of(name))
+    def __init__(self):
+        self.counted = False
+        texts = {**MODELS, **MACROS}
+        self.left = {name: {f"arm_{name}_{arm[0]}": arm for arm in arms(text)} for name, text in texts.items()}
 
+    def text(self, name, sql):
+        """The same SQL, which takes a number of an arm's sequence for each row that takes the arm."""
+        added = []
+        for sequence, (start, end) in self.left.get(name, {}).items():
+            added += [(start, f" case when nextval('{sequence}') is not null then ("), (end, ") end ")]
+        for place, text in sorted(added, reverse=True):
+            sql = sql[:place] + text + sql[place:]
+        return sql
 
-def calls(macro, sql):
-    """Whether SQL calls a macro, itself or by another one."""
-    words = {*re.findall(r"(\w+)\(", sql)} & MACROS.keys()
-    return macro in words or any(calls(macro, MACROS[word].partition(") as")[2]) for word in words)
+    def make(self, engine, order):
+        """Make steps, in their order, and take what they take."""
+        run = engine._connection.execute
+        for sequence in (one for own in self.left.values() for one in own):
+            run(f"create or replace temp sequence {sequence}")
+        engine._register(order)
+        for step in order:
+            for counted, sql in product((True, False), (self.text(step, text_of(step)), text_of(step))):
+                self.define(run, counted=counted)
+                try:
+                    run(f"create temp {kind_of(step)} {step} as {sql}")
+                    engine._connection.sql(f"from {step}").to_arrow_table()
+                    break
+                except duckdb.BinderException:  # a sequence may not be everywhere, such as in the order of a window
+                    run(f"drop {kind_of(step)} if exists {step}")
+            engine._built[step] = kind_of(step)
+        self.define(run, counted=False)
+        taken = {name for (name,) in run(TAKEN).fetchall()}
+        self.left = {name: {one: own[one] for one in own.keys() - taken} for name, own in self.left.items()}
+
+    def define(self, run, *, counted):
+        """Define the macros with arms that are left."""
+        if counted != self.counted:
+            run(";".join(self.text(name, sql) if counted else sql for name, sql in MACROS.items() if self.left[name]))
+            self.counted = counted
+
+    def wants(self, name):
+        """Whether a model, or a macro that it calls itself, has arms that are left."""
+        return self.left[name] or any(self.left[macro] and f"{macro}(" in MODELS[name] for macro in MACROS)
 
 
 def coupons():
@@ -197,21 +208,19 @@ def histories(net, history, switched_history):
 
 
 def test_every_arm_of_a_case_is_reached(histories):
-    models, inside = ({name: arms(text) for name, text in texts.items()} for texts in (TEXTS, MACROS))
+    counting = Counting()
     for gives, settings in histories:
-        there = [name for name in known() - {*INPUTS} if inputs_below(name) <= gives.keys()]
         with Engine(gives) as engine:
             for values in settings:
                 engine.set(values)
-                for name in [name for name in there if values is settings[0] or settings_of(name)]:
-                    if models.get(name):
-                        models[name] = not_reached(engine, partial(computed, engine, name), TEXTS[name], models[name])
-                    for macro in [macro for macro, left in inside.items() if left and calls(macro, text_of(name))]:
-                        run = partial(computed_by, engine, name)
-                        inside[macro] = not_reached(engine, run, MACROS[macro], inside[macro])
-                        engine._connection.execute(MACROS[macro])
+                wanted = [name for name in MODELS if counting.wants(name) and inputs_below(name) <= gives.keys()]
+                order = dict.fromkeys(step for name in wanted for step in steps(name))
+                counting.make(engine, [step for step in order if step not in engine._built])
 
-    left = [(name, TEXTS[name][slice(*arm)].strip()) for name, every in models.items() for arm in sorted(every)]
-    left += [(name, MACROS[name][slice(*arm)].strip()) for name, every in inside.items() for arm in sorted(every)]
+    left = [
+        (name, {**MODELS, **MACROS}[name][slice(*arm)].strip())
+        for name, own in counting.left.items()
+        for arm in sorted(own.values())
+    ]
     print(*left, sep="\n")
     assert left == []
