@@ -74,7 +74,7 @@ def test_rounds_come_in_other_forms_and_any_order():
 
 #: The first rounds of licenses, the known rounds, and what is said of them.
 REFUSED = {
-    "before": ({"a": 9, "b": 3, "c": 12}, ROUNDS, "2 of 3 validators .* in rounds 3 to 9, before the first known round"),
+    "before": ({"a": 9, "b": 3, "c": 12}, ROUNDS, "2 of 3 validators .* rounds 3 to 9, before the first known round"),
     "after": ({"a": 41}, ROUNDS, "1 of 1 validators first received in rounds 41 to 41, after the last known round"),
     "both": ({"a": 1, "b": 99}, ROUNDS, "before .*; 1 of 2 .* after"),
     "not given": ({"a": 10, "b": 11}, None, r"rounds= is needed.* 2 validators"),

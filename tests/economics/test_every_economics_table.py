@@ -208,7 +208,7 @@ def in_a_circle(events):
 
 
 def test_what_is_above_an_event_is_read_from_its_place_in_the_tree(history, inputs):
-    with together(in_a_circle(history.events)) as circle:
+    with together(in_a_circle(history.events).convert_dtypes(dtype_backend="pyarrow")) as circle:
         for table in (lf.transfers, lf.mint_burn, lf.rewards):
             assert table(circle).equals(table(inputs))
 
