@@ -1,8 +1,7 @@
 """A network that was used before a fork is used in the child and in the parent, each on connections of its own."""
 
 import os
-import signal
-import sys
+from multiprocessing import get_context
 
 import pytest
 
@@ -13,23 +12,15 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no for
 
 
 def in_child(work):
-    """Run something in a forked child; how it ended, 0 if it went well."""
-    child = os.fork()
-    if child == 0:
-        signal.alarm(30)  # a child that waits for a lock of its parent for ever
-        code = 1
-        try:
-            work()
-            code = 0
-        except BaseException as error:  # noqa: BLE001 - shown, then the child is gone
-            print(type(error).__name__, error, file=sys.stderr, flush=True)
-        finally:
-            os._exit(code)
-    return child
+    """Begin something in a forked child; what waits for its end and returns its code, 0 if it went well."""
+    child = get_context("fork").Process(target=work)
+    child.start()
 
+    def ended():
+        child.join(30)  # a child may wait for a lock of its parent for ever
+        return child.exitcode
 
-def ended(child):
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return ended
 
 
 def test_a_child_loads_while_its_parent_goes_on():
@@ -43,7 +34,7 @@ def test_a_child_loads_while_its_parent_goes_on():
         children = [in_child(load) for _ in range(2)]
         for _ in range(3):
             assert lf.load_updates(net, page_size=20).equals(wanted)
-        assert [ended(child) for child in children] == [0, 0]
+        assert [ended() for ended in children] == [0, 0]
         assert lf.load_updates(net, page_size=20).equals(wanted)  # the sandbox and the connections are still there
 
 
@@ -57,7 +48,7 @@ def test_a_child_does_not_send_on_the_connections_of_its_parent():
             assert net.scan.earliest_available_round() == 7
             assert net.stats.requests == 1
 
-        assert ended(in_child(ask)) == 0
+        assert in_child(ask)() == 0
         assert server.connections == 2
         assert net.scan.earliest_available_round() == 7
         assert server.connections == 2
@@ -68,5 +59,5 @@ def test_a_fork_while_every_lock_is_held():
     with HostileServer([answer({"earliest_round": 7})]) as server, lf.connect(scan_url=server.url) as net:
         net.scan.earliest_available_round()
         with net.transport.stats._lock, net.transport.mask._lock, net.transport._listing:
-            child = in_child(net.scan.earliest_available_round)
-        assert ended(child) == 0
+            ended = in_child(net.scan.earliest_available_round)
+        assert ended() == 0
