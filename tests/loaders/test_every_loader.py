@@ -1,6 +1,5 @@
 """What holds for every loader: who answered, how amounts are held, when a limit ends the requests, what is text."""
 
-import socket
 from decimal import Decimal
 
 import pandas as pd
@@ -11,6 +10,7 @@ from ledgerframes.sandbox.faults import Faults
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import AMOUNT
 from tests.asking import answering, asking_one
+from tests.interfaces.served_answers import NOWHERE
 from tests.loaders.every_loader import GIVEN, NAMES, World, load, parameters
 from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, text
@@ -28,24 +28,16 @@ def world():
         yield World(base)
 
 
-@pytest.fixture(scope="module")
-def dead():
-    """The address of a server that is not there; its port stays taken."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-
-
 def frames(loaded):
     return [loaded] if hasattr(loaded, "attrs") else [frame for frame in loaded if hasattr(frame, "attrs")]
 
 
 # Registries are of several issuers: none of them answers for another.
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "load_instruments"])
-def test_the_source_is_the_server_that_answered(name, world, dead):
-    with world.connected(dead=dead) as net:
+def test_the_source_is_the_server_that_answered(name, world):
+    with world.connected(dead=NOWHERE) as net:
         for frame in frames(load(name, net, world)):
-            assert dead not in frame.attrs["source"]
+            assert NOWHERE not in frame.attrs["source"]
             assert frame.attrs["source"].startswith("http://")
 
 

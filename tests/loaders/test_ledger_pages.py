@@ -181,7 +181,7 @@ def test_pages_that_contradict_each_other_are_refused(what, spoil, said):
         load(what, net)
 
 
-ENTRIES = ({"JsActiveContract": {}}, {"JsActiveContract": {"createdEvent": {}}}, {"A": {}, "B": {}})
+ENTRIES = [{"JsActiveContract": one} for one in ({}, {"createdEvent": {}}, 5)] + [{"A": {}, "B": {}}]
 
 
 @pytest.mark.parametrize(
@@ -193,10 +193,7 @@ ENTRIES = ({"JsActiveContract": {}}, {"JsActiveContract": {"createdEvent": {}}},
         ("history", {"updates": 5}, None),
         ("history", {"highestPageOffsetInclusive": None}, None),
         ("history", {NEXT: 5}, None),
-        *(
-            ("contracts", {"activeContracts": [{"contractEntry": entry}]}, ...)
-            for entry in (*ENTRIES, {"JsActiveContract": 5})
-        ),
+        *(("contracts", {"activeContracts": [{"contractEntry": entry}]}, ...) for entry in ENTRIES),
     ],
     ids=str,
 )
