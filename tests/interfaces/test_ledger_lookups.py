@@ -72,10 +72,7 @@ def test_the_fallback_reports_an_update_that_is_no_transaction():
         there.net.ledger.transaction_by_id("u", transaction_format=FORMAT)
 
 
-FOUND = {
-    "updateId": "u-1", "offset": 3, "synchronizerId": "s", "recordTime": "2026-11-01T00:00:00Z",
-    "effectiveAt": "2026-11-01T00:00:00Z", "transactionHash": "aGFzaA==", "paidTrafficCost": 1_234, "events": [],
-}  # fmt: skip
+FOUND = TRANSACTION | {"transactionHash": "aGFzaA==", "paidTrafficCost": 1_234}
 
 
 def test_a_transaction_is_loaded_by_its_hash():

@@ -1,4 +1,4 @@
-"""One of several servers that lies for an answer, and a single damaged answer: neither ends a load or a sync."""
+"""Servers that fail, lie or damage an answer: a load or sync is right or refused, in bounded time, never wrong."""
 
 import json
 
@@ -7,8 +7,10 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.paging.modes import PageQuery
+from ledgerframes.sandbox.faults import Faults
+from ledgerframes.sandbox.generator.generate import generate
 from tests.asking import forwarded, network
-from tests.rigs.servers import replica, simulated
+from tests.rigs.servers import replica, simulated, started
 from tests.store.conftest import BEGIN, assert_same
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
@@ -29,6 +31,12 @@ LIES = {
 }
 #: What a single server is asked again for; the rest is its word.
 DAMAGES = [kind for kind in LIES if kind not in {"an item without a place", "500"}]
+
+RETRYABLE = (
+    *("429", "429-seconds", "429-date", "502", "503", "503-not-replicated", "504"),
+    *("reset", "reset-in-body", "reset-after", "truncated", "short-body", "html", "empty"),
+)
+HARMLESS = ("content-type",)
 
 
 def connected(*urls):
@@ -140,3 +148,57 @@ def test_whatever_looks_at_a_history_follows_a_maximum_smaller_than_its_samples(
         assert store.sync(net, progress=False).complete
         assert store.verify(net, sample=5)
         assert lf.doctor(net)
+
+
+@pytest.fixture(scope="module")
+def world():
+    return generate(11, 300, rounds_per_day=1_440)
+
+
+@pytest.fixture(scope="module")
+def items(world):
+    return list(world.items())
+
+
+def loads(world, items, faults, times):
+    """How many of so many loads succeed; each one that does must be right."""
+    done = 0
+    with started(world=world, faults=faults) as server, connected(server.scan_url) as net:
+        for _ in range(times):
+            try:
+                history = lf.load_history(net, limit=300, page_size=60, as_="arrow", progress=False)
+            except lf.errors.RequestError:
+                continue
+            done += 1
+            assert history.updates.column("update_id").to_pylist() == [item["update_id"] for item in items]
+        assert list(lf.rebuild_items(history)) == items
+    return done
+
+
+@pytest.mark.parametrize("kind", [*RETRYABLE, *HARMLESS])
+@pytest.mark.parametrize("times", [pytest.param(15, marks=pytest.mark.long), pytest.param(500, marks=pytest.mark.soak)])
+def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, items, kind, times):
+    assert loads(world, items, Faults({kind: 0.2}, seed=5), times) >= 0.99 * times
+
+
+def test_mixed_faults_do_not_stop_a_load(world, items):
+    assert loads(world, items, Faults(dict.fromkeys(RETRYABLE, 0.02), seed=9), 15) == 15
+
+
+def test_what_was_loaded_before_a_fault_can_be_kept(world, items):
+    script = Faults(sequence=("ok", "ok", "ok", *["500"] * 50))
+    with started(world=world, faults=script) as server, connected(server.scan_url) as net:
+        frame = lf.load_updates(net, limit=300, page_size=50, allow_partial=True, progress=False)
+    assert frame.attrs["complete"] is False
+    assert 0 < len(frame) < 300
+    assert list(frame.update_id) == [item["update_id"] for item in items[: len(frame)]]
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # the bootstrap may be among the late
+def test_updates_that_appear_late_are_not_lost_by_a_read_that_begins_after_them(world, items):
+    with started(world=world, late=0.5) as server, connected(server.scan_url) as net:
+        first = lf.load_updates(net, limit=1000, progress=False)
+        for _ in range(10):
+            again = lf.load_updates(net, limit=1000, progress=False)
+    assert set(first.update_id) <= {item["update_id"] for item in items}
+    assert list(again.update_id) == [item["update_id"] for item in items]

@@ -73,7 +73,8 @@ class Recorder(httpx.HTTPTransport):
         received = super().handle_request(request)
         body = received.read()
         url = urlsplit(str(request.url))
-        interface, base = self.place(str(request.url))
+        fitting = [(name, base) for name, base in self._bases.items() if str(request.url).startswith(base)]
+        interface, base = max(fitting, key=lambda one: len(one[1]))
         self.turns.append(
             Turn(
                 interface, request.method, url.path.removeprefix(urlsplit(base).path),
@@ -83,11 +84,6 @@ class Recorder(httpx.HTTPTransport):
             )
         )  # fmt: skip
         return httpx.Response(received.status_code, headers=received.headers, stream=httpx.ByteStream(body))
-
-    def place(self, url: str) -> tuple[str, str]:
-        """The interface with the longest base that the URL begins with."""
-        fitting = [(name, base) for name, base in self._bases.items() if url.startswith(base)]
-        return max(fitting, key=lambda one: len(one[1]))
 
 
 def admit(sandbox: Any) -> str:
