@@ -322,14 +322,15 @@ def spelled_duration(value: str) -> int | None:
 
 
 def suggesting(function: Callable[P, R]) -> Callable[P, R]:
-    """Check unknown keywords and `net=` of every public function, and report a lack of memory.
+    """Check unknown keywords and networks of every public function, and report a lack of memory.
 
     The TypeError for an unknown keyword names the nearest one, as Python 3.13 does by itself.
     """
     parameters = signature(function).parameters
     known = tuple(parameters)
     # One that is annotated otherwise takes a store, too, and checks it itself.
-    place = known.index("net") if "net" in known and parameters["net"].annotation != "Any" else None
+    named = [name for name in known if name in {"net", "net_a", "net_b"} and parameters[name].annotation != "Any"]
+    networks = {name: known.index(name) for name in named}
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -337,10 +338,10 @@ def suggesting(function: Callable[P, R]) -> Callable[P, R]:
             if name not in known:
                 hint = did_you_mean(name, known) or f"; it takes {', '.join(known).removeprefix('self, ')}"
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
-        if place is not None:
-            net = args[place] if place < len(args) else kwargs.get("net")
+        for name, place in networks.items():
+            net = args[place] if place < len(args) else kwargs.get(name)
             if net is not None and not hasattr(net, "settings"):  # None is for the function to refuse
-                refuse("net", net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
+                refuse(name, net, "give a network, such as net = lf.connect('https://HOST/api/scan')")
         with enough_memory(function.__name__):
             return function(*args, **kwargs)
 

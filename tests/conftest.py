@@ -11,6 +11,8 @@ from hypothesis import settings
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
+from tests.cli.conftest import command as command  # noqa: PLC0414 - a fixture
+from tests.cli.conftest import surroundings as surroundings  # noqa: PLC0414 - a fixture
 from tests.replay import captures as captures  # noqa: PLC0414 - a fixture
 
 # The worlds of a session live long, and the collector of cycles would look at them again and again: with Python's

@@ -1,15 +1,14 @@
 """Serves answers captured from real servers on a loopback port; tests of the client's reading call it.
 
 The captures lie beside the project in `../shared/captures`; where that folder is missing, the tests that need
-it are skipped. A capture is chosen by method and path, then by what tells requests of one path apart: cursors and
-cache hints. Page sizes and query values of the caller's own choosing do not matter.
+it are skipped. A capture is chosen by method and path, then by its cursor. Page sizes and query values of the caller's
+own choosing do not matter.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ CURSORS = ("after", "pageToken")
 
 #: Histories by their paths, and the member that holds a page's items.
 HISTORIES = {"/api/scan/v2/updates": "transactions", "/api/scan/v0/events": "events"}
-RULES_HINT = "cached_ans_rules_contract_id"
 
 
 @pytest.fixture(scope="session")
@@ -76,12 +74,13 @@ class Replay(HostileServer):
         return self.urls["ledger_url"]
 
 
-def replay(*names: str, folder: Path = CAPTURES) -> Replay:
-    """Serve the captures of these names (without `.json`), or all but the errors where none is named.
+def replay(*names: str) -> Replay:
+    """Serve the captures of these names (without `.json`), or all but errors and answers to a hint where none is named.
 
     A capture named earlier wins where two answer the same request. Every other request is a 404 in text.
     """
-    chosen = [read_capture(name, folder=folder) for name in names] or list(_all_but_errors(folder))
+    every = (path.stem for path in sorted(CAPTURES.glob("*.json")) if not re.search("-error-|-cached", path.stem))
+    chosen = [read_capture(name) for name in names or every]
 
     def answer(heard: Heard) -> Reply:
         found = choose(chosen, heard)
@@ -90,9 +89,9 @@ def replay(*names: str, folder: Path = CAPTURES) -> Replay:
     return Replay(answer)
 
 
-def read_capture(name: str, *, folder: Path = CAPTURES) -> Capture:
+def read_capture(name: str) -> Capture:
     """Read one capture by its name without `.json`."""
-    captured = json.loads((folder / f"{name}.json").read_text())
+    captured = json.loads((CAPTURES / f"{name}.json").read_text())
     request, response = captured["request"], captured["response"]
     return Capture(
         name=name,
@@ -109,8 +108,6 @@ def choose(captures: list[Capture], heard: Heard) -> Capture | None:
     """The capture that answers a request, if any."""
     asked = {**heard.query, **(heard.json if heard.body else {})}
     routes = [capture for capture in captures if capture.matches(heard.method, heard.path)]
-    if heard.path.endswith("/v0/ans-rules"):
-        return _rules(routes, hint=asked.get(RULES_HINT))
     if heard.path in HISTORIES and routes:
         return _beyond(max(routes, key=lambda capture: len(capture.asked)), asked.get("after"))
     pages = [capture for capture in routes if _cursor(capture.asked) == _cursor(asked)]
@@ -132,20 +129,5 @@ def _place(item: dict[str, Any]) -> tuple[int, str]:
     return item.get("event", item)["migration_id"], item["record_time"]
 
 
-def _rules(routes: list[Capture], *, hint: str | None) -> Capture | None:
-    """The contract, or only its domain where the hint names the contract; alone, either answers anything."""
-    whole = [capture for capture in routes if "contract" in capture.body.get("ans_rules_update", {})]
-    known = {capture.body["ans_rules_update"]["contract"]["contract_id"] for capture in whole}
-    short = [capture for capture in routes if capture not in whole]
-    preferred = short + whole if hint in known or not whole else whole
-    return preferred[0] if preferred else None
-
-
 def _cursor(asked: dict[str, Any]) -> dict[str, str]:
     return {name: str(asked[name]) for name in CURSORS if asked.get(name) not in (None, "")}
-
-
-def _all_but_errors(folder: Path) -> Iterator[Capture]:
-    for path in sorted(folder.glob("*.json")):
-        if "-error-" not in path.stem:
-            yield read_capture(path.stem, folder=folder)

@@ -71,8 +71,9 @@ def test_a_network_knows_what_its_scan_lists_and_no_contact_points(world):
     assert not found.label.str.contains("@").any()
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
-    "form", ["file", pd.DataFrame, pa.table, pl.DataFrame], ids=["file", "pandas", "Arrow", "polars"]
+    "form", ["file", pl.DataFrame, pa.table, pd.DataFrame], ids=["file", "polars", "Arrow", "pandas"]
 )
 def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(world, tmp_path, form):
     _, history, _ = world

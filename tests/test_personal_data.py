@@ -13,8 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
-from tests.cli.conftest import command as command  # noqa: PLC0414 - a fixture
-from tests.cli.conftest import surroundings as surroundings  # noqa: PLC0414 - a fixture
 
 CONTACT = re.compile(rb"ops\d+@validators\.example")
 BEGIN = (0, "0001-01-01")
@@ -129,9 +127,9 @@ def test_expand_leaves_them_out_unless_told(ledger, keeping):
 # exports
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
-    ("form", "layout"), [("parquet", "file"), ("parquet", "hive"), ("csv", "file"), ("xlsx", "file")]
+    ("form", "layout"), [("parquet", "hive"), ("parquet", "file"), ("csv", "file"), ("xlsx", "file")]
 )
 def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_path):
     for name, store in lakes.items():
@@ -269,6 +267,7 @@ def test_logs_show_none(ledger, tmp_path, caplog):
     assert not leaks(caplog.text)
 
 
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
 def test_the_command_line_leaves_them_out_unless_told(ending, ledger, command, tmp_path):
     address = ("--scan-url", ledger.sandbox.scan_url)

@@ -1,8 +1,6 @@
 """A token is in no place where it could leak: logs, reprs, exceptions, pickles, attrs, files, output."""
 
 import json
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
@@ -38,14 +36,10 @@ def test_frames_and_files_hide_it(connected, token, tmp_path):
     assert pd.read_parquet(tmp_path / "users.parquet").attrs["source"] == connected.settings.ledger_url[0]
 
 
-def test_the_command_line_hides_it(net, token, tmp_path):
-    command = ["load", "users", "-o", "users.json", "--ledger-url", net.sandbox.ledger_url]
-    for extra, code in (([], 0), (["--columns", "nonsense"], 2)):
-        done = subprocess.run(
-            [sys.executable, "-c", "from ledgerframes.cli import main; main()", "--verbose", *command, *extra],
-            check=False, capture_output=True, text=True, cwd=tmp_path, timeout=300,
-            env={"LEDGERFRAMES_LEDGER_TOKEN": token, "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
-        )  # fmt: skip
-        assert done.returncode == code, done.stderr
-        hidden(token, done.stdout, done.stderr)
+def test_the_command_line_hides_it(net, token, tmp_path, command):
+    words = ("--verbose", "load", "users", "-o", "users.json", "--ledger-url", net.sandbox.ledger_url)
+    for extra, code in (((), 0), (("--columns", "nonsense"), 2)):
+        ended = command(*words, *extra, LEDGERFRAMES_LEDGER_TOKEN=token)
+        assert ended.code == code, ended.err
+        hidden(token, ended.out, ended.err)
     hidden(token, (tmp_path / "users.json").read_text())

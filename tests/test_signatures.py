@@ -128,6 +128,7 @@ TEXTS = [5, "", [], b"x"]
 FLAGS = ["yes", 1, []]
 FRAMES = [5, "events", None, [1], {}]
 FOLDERS = [5, [], None]
+NETWORKS = ["http://127.0.0.1:9/api/scan", 5]
 #: For every parameter values of a wrong type or out of bounds; None is among them only where it means nothing.
 WRONG = {
     **dict.fromkeys(["start", "end"], PLACES),
@@ -154,6 +155,7 @@ WRONG = {
     ),
     **dict.fromkeys(["folder", "path"], FOLDERS),
     "opening": [5, "events", [1], {}],
+    **dict.fromkeys(["net", "net_a", "net_b"], NETWORKS),
 }  # fmt: skip
 
 

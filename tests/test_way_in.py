@@ -17,7 +17,6 @@ from tests.transport.authorities import Authority
 from tests.transport.hostile_server import HostileServer, Reply, answer, text
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
-USERS = answer({"users": [], "nextPageToken": ""})
 
 
 def at(name, url):

@@ -53,6 +53,10 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     assert bool(found)
     assert {one.check for one in found.of("ok")} >= {"reached", "kind", "clock", "release", "migrations", "versions"}
     assert found.requests < 30
+    there, told = lf.migrations(ledger), finding(found, "migrations").found
+    firsts = [f"{row.migration_id} from {row.first_record_time:%Y-%m-%dT%H:%M:%S.%f}Z" for row in there.itertuples()]
+    assert [first for first in firsts if first not in told] == []
+    assert finding(found, "newest").status == "warn"
     assert "instruments" in finding(found, "tables that can be loaded").found
     frame, data = found.to_frame(), json.loads(found.to_json())
     assert list(frame.columns) == ["subject", "check", "status", "found", "advice"]
@@ -63,22 +67,8 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200
 
 
-def test_the_migrations_and_the_newest_update_are_told(ledger):
-    found = lf.doctor(ledger)
-    there = lf.migrations(ledger)
-
-    told = finding(found, "migrations").found
-    firsts = [f"{row.migration_id} from {row.first_record_time:%Y-%m-%dT%H:%M:%S.%f}Z" for row in there.itertuples()]
-    assert [first for first in firsts if first not in told] == []
-    assert finding(found, "newest").status == "warn"
-
-
-def refused():
-    return f"http://127.0.0.1:{unused_port()}/api/scan"
-
-
 def test_a_closed_port_is_told_from_a_host_without_an_address():
-    urls = (refused(), "https://nowhere.invalid/api/scan")
+    urls = (f"http://127.0.0.1:{unused_port()}/api/scan", "https://nowhere.invalid/api/scan")
     closed, nowhere = (finding(examined(scan_url=url), "reached") for url in urls)
 
     assert (closed.status, "refused" in closed.found.lower()) == ("fail", True)

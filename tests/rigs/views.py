@@ -14,35 +14,19 @@ from ledgerframes.sandbox.world.world import Update, World
 class RiggedView(ServerView):
     """One server's view of a world.
 
-    A late update belongs to another synchronizer than the main one and is young: it lies within `late_span` of the
-    newest record time. It shows up once `late_requests` pages have passed over it, or once it is young no more.
+    A late update belongs to another synchronizer than the main one and is young: it lies within a minute of the newest
+    record time. It shows up once three pages have passed over it, or once it is young no more.
 
     Args:
         world: what is shown.
         lag: how many of the last updates this server has not seen yet.
         late: which share of the other synchronizers' young updates is late, from 0 to 1.
-        late_requests: how many pages pass over a late update before it appears.
-        late_span: seconds before the newest record time within which updates count as young.
         seed: decides which updates are late.
     """
 
-    def __init__(
-        self,
-        world: World,
-        *,
-        lag: int = 0,
-        late: float = 0.0,
-        late_requests: int = 3,
-        late_span: float = 60.0,
-        seed: int = 0,
-        **options: Any,
-    ) -> None:
+    def __init__(self, world: World, *, lag: int = 0, late: float = 0.0, seed: int = 0, **options: Any) -> None:
         super().__init__(world, **options)
-        self._lag = lag
-        self._late = late
-        self._late_requests = late_requests
-        self._late_span = int(late_span * timestamps.SECOND)
-        self._seed = seed
+        self._lag, self._late, self._seed = lag, late, seed
         self._passed: dict[str, int] = {}
 
     @property
@@ -84,14 +68,14 @@ class RiggedView(ServerView):
         if not self._late or not end:
             return {}
         newest = self.world.updates[end - 1]
-        young = self.world.position((newest.migration_id, newest.record_time - self._late_span))
+        young = self.world.position((newest.migration_id, newest.record_time - 60 * timestamps.SECOND))
         return {update.update_id: update for update in self.world.updates[young:end] if self._is_late(update)}
 
     def _is_late(self, update: Update) -> bool:
         # On real networks late updates come from synchronizers that lag, not from all.
         if update.synchronizer_id == self.world.synchronizers[0]:
             return False
-        if self._passed.get(update.update_id, 0) >= self._late_requests:
+        if self._passed.get(update.update_id, 0) >= 3:
             return False
         # From the id alone, so that a replica and a second run hide the same updates.
         return Random(f"{self._seed}/{update.update_id}").random() < self._late

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ledgerframes.arguments import flag, path
+from ledgerframes.arguments import flag, path, suggesting
 from ledgerframes.config.settings import INTERFACES
 from ledgerframes.errors import ConfigurationError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 
+@suggesting
 def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progress: bool | None = None) -> Diagnosis:
     """Examine a connection: reachable servers, their answers, clocks, tokens, migrations, and remedies for problems.
 
