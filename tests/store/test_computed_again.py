@@ -67,7 +67,7 @@ def test_whatever_changes_in_whatever_order_tables_equal_those_in_one_go(tmp_pat
                     world.updates[:] = sorted(spoiled[:shown])
                     store.sync(net, progress=False, on_error="reject", derive=[])
                 case "retry":
-                    rejected = "".join(store.load("rejects").raw) if "rejects" in versions(store) else ""
+                    rejected = "".join(store.load("rejects").raw) if "rejects" in set(store.tables().table) else ""
                     here = [good for good in goods if good.update_id in rejected]
                     retry_as(store, *here[: chance.choice([1, 1, 8])]) if here else None
                 case "repair":
@@ -99,7 +99,3 @@ def test_whatever_changes_in_whatever_order_tables_equal_those_in_one_go(tmp_pat
 def begins(store):
     """Whether the lake has what lies at ledger begin, which a repair may have taken out."""
     return store.coverage().from_beginning.to_list()[0] is True
-
-
-def versions(store):
-    return set(store.tables().table)

@@ -30,23 +30,6 @@ def test_sql_sees_each_model_as_a_view(lake, name):
         assert lake.sql("select count(*) as n from mint_burn join updates using (update_id)").n[0] == found
 
 
-def test_sql_refuses_and_warns_as_the_functions_do(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(updates=1000) as net:
-        net.sandbox.prune(before=place(net, 500))
-        with pytest.warns(lf.errors.BeginsLateWarning):
-            store.sync(net, progress=False)
-
-    for name in ("active_contracts", "coin_history"):
-        with pytest.raises(lf.errors.PartialResultError, match="does not begin at ledger begin"):
-            store.sql(f"select count(*) from {name}")
-    with pytest.warns(lf.errors.IncompleteFiguresWarning, match="rewards: "):
-        store.sql("select sum(amount) from rewards")
-    for query in ("from coin_history", "from mart_party_daily"):
-        with pytest.warns(lf.errors.BeginsLateWarning, match="the store begins at"):
-            store.sql(query, allow_partial=True)
-
-
 def _report(store, folder):
     path = store.report(folder / "report.html", last="10min", overwrite=True, sections=_SECTIONS)
     return re.sub("made [^<]*", "", path.read_text())

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import ledgerframes as lf
 from ledgerframes.cli import app
+from ledgerframes.errors import BeginsLateWarning, IncompleteFiguresWarning
 from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.read.windows import TIMES
 from tests import moving_window
@@ -125,11 +126,11 @@ def test_a_kept_table_is_complete_only_where_it_is_computed_from_all_that_is_sto
 
 @pytest.fixture(scope="module")
 def late(tmp_path_factory):
-    """A lake of a scan that had pruned the first half of its history."""
+    """A lake of a scan that had pruned most of its history."""
     lake = lf.open_store(tmp_path_factory.mktemp("late") / "lake")
     with lf.sandbox(seed=7, updates=600) as net, warnings.catch_warnings():
-        warnings.simplefilter("ignore", lf.errors.BeginsLateWarning)
-        net.sandbox.prune(before=moving_window.place(net, 300))
+        warnings.simplefilter("ignore", BeginsLateWarning)
+        net.sandbox.prune(before=moving_window.place(net, 450))
         lake.sync(net, progress=False)
     lake.derive(["rewards", "mint_burn"])
     return lake
@@ -153,6 +154,17 @@ def test_a_computed_table_of_a_late_lake_says_what_the_history_says(table, late)
     assert pd.Timestamp(whole.attrs["begins_late"]) == begin
     assert (whole.attrs["complete"], whole.attrs["from_beginning"]) == (True, False)
     assert inside.attrs["complete"]
+
+
+def test_sql_refuses_and_warns_as_the_functions_do(late):
+    for name in ("active_contracts", "coin_history"):
+        with pytest.raises(lf.errors.PartialResultError, match="does not begin at ledger begin"):
+            late.sql(f"select count(*) from {name}")
+    with pytest.warns(IncompleteFiguresWarning, match="supply_per_round: "):
+        late.sql("from supply_per_round")
+    for query in ("from coin_history", "from mart_party_daily"):
+        with pytest.warns(BeginsLateWarning, match="the store begins at"):
+            late.sql(query, allow_partial=True)
 
 
 NEVER = {

@@ -154,12 +154,9 @@ def test_a_condition_of_another_type_is_refused_with_its_value_and_the_rule(fill
         (lambda store: store.load("event"), "did you mean 'events'"),
         (lambda store: store.load("ledger_events"), "does not keep"),
         (lambda store: store.load("events", columns=["choise"]), "did you mean 'choice'"),  # codespell:ignore choise
-        (lambda store: store.load("events", as_="csv"), "as_='csv'"),
-        (lambda store: store.load("events", last=7), "a bare number has no unit"),
         (lambda store: store.sql("select * from nothing"), "updates"),
-        (lambda store: store.load("events", as_of="yesterday"), "as_of='yesterday'"),
     ],
-    ids=["table", "unkept", "column", "form", "last", "sql", "as_of"],
+    ids=["table", "unkept", "column", "sql"],
 )
 def test_a_wrong_argument_is_named(filled, call, message):
     with pytest.raises(lf.errors.InputError, match=message):

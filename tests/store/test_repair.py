@@ -61,19 +61,9 @@ def entries(store, name):
     return sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
 
 
-def remove(store, name):
-    shutil.rmtree(store._lake.folder / name)
-
-
 def damage(store, name):
     entry = entries(store, name)[0]
-    content = bytearray(entry.read_bytes())
-    content[content.index(b'"')] = ord("#")
-    entry.write_bytes(content)
-
-
-def cut(store, name):
-    entries(store, name)[-1].unlink()
+    entry.write_bytes(entry.read_bytes().replace(b'"', b"#", 1))
 
 
 def torn(store, name):
@@ -99,7 +89,12 @@ OF_FILES = {
     "flip": lambda store, name: flip(data_files(store, name)[0]),
     "unlink": lambda store, name: data_files(store, name)[0].unlink(),
 }
-HARMS = {harm.__name__: harm for harm in (remove, damage, cut, torn, empty, checkpoint)} | OF_FILES
+HARMS = {
+    "remove": lambda store, name: shutil.rmtree(store._lake.folder / name),
+    "cut": lambda store, name: entries(store, name)[-1].unlink(),
+    **{harm.__name__: harm for harm in (damage, torn, empty, checkpoint)},
+    **OF_FILES,
+}
 
 
 #: Tables that are read again, that are computed and that only the past had, first; then all tables.
