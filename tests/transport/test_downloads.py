@@ -48,11 +48,11 @@ def test_a_file_is_whole_larger_than_the_limit_on_answers_and_unpacked_before_it
 
 
 def test_a_slow_file_may_take_longer_than_the_deadline_as_long_as_it_arrives(serve, transport, tmp_path, monkeypatch):
-    data = DATA[:200]
+    data = DATA[:100]
     server = serve(Reply(body=data, headers=BINARY, drip=0.005))
-    scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=1, deadline=0.3))
+    scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=1, deadline=0.2))
 
-    with pytest.raises(lf.errors.NoAnswerError, match=r"no whole answer within 0\.3 s"):
+    with pytest.raises(lf.errors.NoAnswerError, match=r"no whole answer within 0\.2 s"):
         scan.download_object(ref(server, data), tmp_path / "late.zstd")
     monkeypatch.setattr("ledgerframes.transport.http.SLOWEST", 20)
     assert scan.download_object(ref(server, data), tmp_path / "object.zstd").read_bytes() == data

@@ -1,4 +1,4 @@
-"""Proxies that the environment names: used, refused clearly, or named where they fail; their users are never shown."""
+"""Proxies that the environment names: used, refused clearly, or named where they fail; the rate of hosts behind one."""
 
 from __future__ import annotations
 
@@ -168,3 +168,34 @@ def test_what_a_server_sends_behind_its_answer_is_never_the_next_one(scheme, rec
 def test_what_is_no_proxy_is_named_by_its_variable_and_not_shown(address, transport, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", address.replace("://", f"://{USER}:{PASSWORD}@", 1))
     assert "HTTPS_PROXY" in failed(transport, "https://scan.example", ConfigurationError)
+
+
+def test_a_host_the_environment_excepts_is_not_reached_through_the_proxy(transport, serve, named, monkeypatch):
+    proxy = serve()
+    named(proxy.port, variable="HTTP_PROXY")
+    monkeypatch.setenv("NO_PROXY", "scan.invalid")
+    failed(transport, "http://scan.invalid", attempts=1)
+    assert proxy.heard == []
+
+
+def test_a_host_is_asked_no_faster_than_the_rate_by_all_its_interfaces_and_loopback_as_fast_as_it_can(
+    serve, transport, named, clock
+):
+    named(serve().port, variable="HTTP_PROXY")
+    sender = transport(scan_url="http://scan.example", rate=4.0, burst=3)
+    for _ in range(7):
+        sender.send(READ.request(), read=bytes)
+    assert clock.sleeps == [pytest.approx(0.25)] * 4
+    assert sender.transport.stats.waits_seconds == pytest.approx(1.0)
+    clock.time += 1_000  # fills the bucket up to the burst and no further
+    for _ in range(4):
+        sender.send(READ.request(), read=bytes)
+    assert clock.sleeps[4:] == [pytest.approx(0.25)]
+    both = transport(scan_url="http://one.example", registry_url="http://one.example", rate=1.0, burst=1)
+    both.send(READ.request(), read=bytes)
+    both.send(Endpoint(interface="registry", method="GET", path="/x").request(), read=bytes)
+    assert clock.sleeps[5:] == [pytest.approx(1.0)]
+    local = transport(scan_url=serve().url, rate=0.001, burst=1)
+    for _ in range(3):
+        local.send(READ.request(), read=bytes)
+    assert len(clock.sleeps) == 6

@@ -1,4 +1,4 @@
-"""Every wait of a request ends once its operation is stopped."""
+"""Every wait of a request ends once its operation is stopped, and a place that was waited for is given back."""
 
 import socket
 import threading
@@ -115,3 +115,25 @@ def test_a_command_that_was_answered_is_answered_even_if_it_was_to_end(serve, tr
 
     with_token = transport(ledger_url=serve(by=by).url, ledger_token="secret-token")
     assert with_token.stoppable(stop).send(COMMAND.request(json={}), read=bytes).value == b'{"done": true}'
+
+
+def test_only_so_many_requests_are_under_way_at_once(clock):
+    gate = RateLimiter(rate=1000.0, burst=100, parallel=2, clock=clock, stats=Stats())
+    under_way, most, both = [], [], threading.Barrier(2, timeout=60)
+    for _ in range(2):  # a place is given back after a failure
+        with pytest.raises(ZeroDivisionError), gate.passing(Stop()):
+            raise ZeroDivisionError
+
+    def pass_through() -> None:
+        with gate.passing(Stop()):
+            under_way.append(1)
+            most.append(len(under_way))
+            both.wait()  # two are under way each time, and no third
+            under_way.pop()
+
+    threads = [threading.Thread(target=pass_through, daemon=True) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert (len(most), max(most)) == (6, 2)

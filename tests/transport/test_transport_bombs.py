@@ -117,7 +117,7 @@ def test_a_compression_that_nothing_here_reads_is_said_at_once(reply, serve, siz
 
 @pytest.mark.parametrize("reply", ENDLESS.values(), ids=ENDLESS)
 def test_a_head_without_end_ends_with_an_error(reply, serve, sized):
-    peak, seconds = sized(serve(reply).url, NoAnswerError, "got no answer", deadline=0.6)
+    peak, seconds = sized(serve(reply).url, NoAnswerError, "got no answer", deadline=0.3)
     assert peak < 2 * LIMIT
     assert seconds < 15  # it would go on for ever
 
