@@ -1,6 +1,7 @@
-"""What the calls that submit commands, reassignments and packages send and refuse, and what they read."""
+"""What the calls that submit commands, reassignments and packages send and read; a fault makes none arrive twice."""
 
 import json
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
@@ -9,6 +10,8 @@ from served_answers import NOWHERE, far, reply
 import ledgerframes as lf
 from ledgerframes.errors import DecodeError, InputError, StatusError
 from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
+from ledgerframes.interfaces.users import User
+from ledgerframes.sandbox.faults import KINDS, Faults
 from ledgerframes.transport import DeprecatedEndpointWarning
 from tests.asking import asking_one
 from tests.replay import read_capture, replay
@@ -119,3 +122,55 @@ def test_an_upload_is_sent_once_and_a_validation_again():
             there.net.ledger.upload_package(DAR)
         there.net.ledger.validate_dar(DAR)
     assert there.routes == ["POST /v2/packages"] + ["POST /v2/dars/validate"] * 2
+
+
+#: After these a command has been carried out.
+RUN = {"reset-after", "reset-in-body", "truncated", "short-body", "content-type"}
+
+
+def create(ledger, who, name):
+    made = {"issuer": who, "owner": who, "currency": "USD", "amount": "5"}
+    command = CreateCommand(template_id="#iou-app:Iou:Iou", create_arguments=made)
+    ledger.submit_and_wait_for_transaction_tree([command], command_id=name, act_as=[who])
+
+
+#: What sends a command, by its path.
+COMMANDS = {
+    "/v2/commands/submit-and-wait-for-transaction-tree": create,
+    "/v2/commands/submit-and-wait-for-reassignment": lambda ledger, who, name: ledger.submit_and_wait_for_reassignment(
+        [UNASSIGN], command_id=name, submitter=who
+    ),
+    "/v2/commands/async/submit-reassignment": lambda ledger, who, name: ledger.submit_reassignment(
+        [UNASSIGN], command_id=name, submitter=who
+    ),
+    "/v2/users": lambda ledger, _, name: ledger.create_user(User(id=name)),
+}
+
+
+@pytest.fixture(scope="module")
+def own():
+    """A sandbox of the tests' own, since they change it, with a user who acts as its operator."""
+    with lf.sandbox(seed=7, updates=200) as network:
+        yield network
+
+
+def test_a_user_that_exists_is_a_conflict(own):
+    with pytest.raises(lf.errors.ConflictError, match="already"):
+        own.ledger.create_user(User(id="alice"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", COMMANDS)
+def test_a_command_arrives_once_whatever_goes_wrong(own, kind, path):
+    route, world = f"POST /api/ledger{path}", own.sandbox.world
+    operator = world.accounts["validator_operator"].primary_party
+    before, executed = own.sandbox.requests[route], len(world.later_changes)
+    own.sandbox.faults = Faults({kind: 1.0})
+
+    with suppress(lf.LedgerframesError):
+        COMMANDS[path](own.ledger, operator, f"{kind}-{path.rpartition('/')[2]}")
+    own.sandbox.faults = None
+
+    assert own.sandbox.requests[route] == before + 1
+    assert len(world.later_changes) - executed == (COMMANDS[path] is create and kind in RUN)

@@ -174,9 +174,9 @@ def test_a_real_page_comes_out_as_its_verdicts_and_views():
     sent = [
         (item["verdict"]["update_id"], one) for item in items for one in item["verdict"]["transaction_views"]["views"]
     ]
-    assert list(zip(views.update_id, views.view_id, strict=True)) == [(uid, one["view_id"]) for uid, one in sent]
-    assert list(views.informees) == [tuple(one["informees"]) for _, one in sent]
     for name in ("confirming_parties", "sub_views"):
         assert [json.loads(text) for text in views[name]] == [one[name] for _, one in sent]
+    found = list(zip(views.update_id, views.view_id, views.informees, strict=True))
+    assert found == [(uid, one["view_id"], tuple(one["informees"])) for uid, one in sent]
     assert len(app_activity) == 0
     assert app_activity.columns[-1] == "extra"

@@ -29,20 +29,19 @@ class Holdings:
     Attributes:
         snapshots: their times.
         moving: a further snapshot appears after each answer.
-        strays: gives the earliest snapshot from the second answer on, whatever was asked.
-        late: gives the newest, whatever was asked.
+        stray: the place of the snapshot that it gives, whatever was asked …
+        strays_from: … from this answer on, from 1.
         echoes: repeats the time asked for, as the contract has it, instead of the snapshot's own.
-        fees: serves fees, of `open_now` where no round is asked for.
+        fees: serves fees, of round 500 where no round is asked for.
         most: parties in one request.
     """
 
     snapshots: list = field(default_factory=lambda: [f"{DAY}0{hour}:00:00Z" for hour in (1, 2, 3)])
     moving: bool = False
-    strays: bool = False
-    late: bool = False
+    stray: int | None = None
+    strays_from: int = 1
     echoes: bool = False
     fees: bool = True
-    open_now: int = 500
     most: int = 10
     asked: list = field(default_factory=list)
     answers: int = 0
@@ -59,7 +58,7 @@ class Holdings:
         if not there:
             return answer({"error": "no snapshot"}, 404)
         self.answers += 1
-        found = times[-1] if self.late else times[0] if self.strays and self.answers > 1 else there[-1]
+        found = there[-1] if self.stray is None or self.answers < self.strays_from else times[self.stray]
         if self.moving:
             self.snapshots.append((times[-1] + pd.Timedelta("1h")).isoformat())
         told = {
@@ -68,15 +67,12 @@ class Holdings:
             "summaries": [self.summary(one, found.hour, body) for one in body["owner_party_ids"] if one[0] != "d"],
         }
         if self.fees:
-            told["computed_as_of_round"] = self.round(body)
+            told["computed_as_of_round"] = body.get("as_of_round") or 500
         return answer(told)
-
-    def round(self, body):
-        return self.open_now if body.get("as_of_round") is None else body["as_of_round"]
 
     def summary(self, party, coins, body):
         held = {"total_unlocked_coin": f"{coins}.0", "total_locked_coin": "0.0", "total_coin_holdings": f"{coins}.0"}
-        fee = Decimal(self.round(body)) / 1000
+        fee = Decimal(body.get("as_of_round") or 500) / 1000
         fees = dict(zip(FEES, [str(fee), "0.0", str(fee), str(coins - fee)], strict=True)) if self.fees else {}
         return {"party_id": party, **held, **fees}
 
@@ -126,9 +122,10 @@ def test_an_unknown_party_is_said_not_to_be_found():
 
 def test_parts_of_different_snapshots_are_an_error_and_parties_that_no_answer_came_for_not_called_unknown():
     exact = {"match": "exact", "record_time": f"{DAY}03:00:00Z", "missing": "zero"}
-    with serving(most=2, strays=True) as (net, _), pytest.raises(lf.errors.DecodeError, match="different snapshots"):
+    straying = {"most": 2, "stray": 0, "strays_from": 2}
+    with serving(**straying) as (net, _), pytest.raises(lf.errors.DecodeError, match="different snapshots"):
         load(net, **exact)
-    with serving(most=2, strays=True) as (net, _):
+    with serving(**straying) as (net, _):
         found = load(net, **exact, allow_partial=True)
 
     assert found.attrs["complete"] is False
@@ -162,7 +159,7 @@ def test_a_snapshot_months_older_than_asked_is_a_warning():
 @pytest.mark.parametrize("match", ["exact", "at_or_before"])
 def test_an_answer_of_a_later_snapshot_than_asked_is_an_error(match):
     with (
-        serving(late=True) as (net, _),
+        serving(stray=-1) as (net, _),
         pytest.raises(lf.errors.DecodeError, match=r"answer is from 2026-01-30T03.*01:00"),
     ):
         load(net, record_time=f"{DAY}01:00:00Z", match=match)

@@ -1,6 +1,5 @@
 """Instruments by their ids: one request each, or the whole list where a registry knows no single instrument."""
 
-from contextlib import contextmanager
 from decimal import Decimal
 from random import Random
 
@@ -8,13 +7,13 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
-from tests.asking import network
+from tests.asking import network, reply
 from tests.hostile.instruments import invent_instruments
+from tests.interfaces.served_answers import far
 from tests.rigs.servers import started
-from tests.transport.hostile_server import HostileServer, answer, text
 
 LIST = "/registry/metadata/v1/instruments"
-INFO = "/registry/metadata/v1/info"
+BROKEN = reply({"error": "broken"}, 500)
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {}}
 
 
@@ -24,25 +23,6 @@ def net():
     world.instruments = invent_instruments(Random(7))
     with started(world=world) as server, lf.connect(registry_url=server.registry_url) as net:
         yield net
-
-
-@contextmanager
-def registry(answers):
-    """A network of a registry that answers these paths, and every other one in plain text with 404; with its log."""
-    asked = []
-
-    def by(heard):
-        asked.append(heard.path)
-        if heard.path not in answers:
-            return text("The requested resource could not be found.", 404)
-        status, body = answers[heard.path]
-        return answer(body, status)
-
-    with (
-        HostileServer(by) as server,
-        network(registry_url=(server.url,), attempts=2) as net,
-    ):
-        yield net, asked
 
 
 def test_instruments_of_these_ids_are_rows_in_their_order_with_one_request_each_and_one_for_the_admin(net):
@@ -64,52 +44,50 @@ def test_an_unknown_id_is_named_with_what_lists_them_all(net):
 
 def test_a_registry_that_only_lists_is_read_whole():
     page = {"instruments": [COIN, COIN | {"id": "Other"}], "nextPageToken": None}
-    with registry({LIST: (200, page)}) as (net, asked):
-        assert list(lf.load_instruments(net, ids=["Other"], limit=1).instrument_id) == ["Other"]
+    with far(instruments=reply(page)) as there:
+        assert list(lf.load_instruments(there.net, ids=["Other"], limit=1).instrument_id) == ["Other"]
         with pytest.raises(lf.errors.InputError, match="'Third'"):
-            lf.load_instruments(net, ids=["Other", "Third"])
-    assert LIST in asked
+            lf.load_instruments(there.net, ids=["Other", "Third"])
+    assert f"GET {LIST}" in there.routes
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "words"),
+    ("route", "body", "words"),
     [
-        (f"{LIST}/Other", COIN, r"'Other' was requested, and the answer has the id \"Coin\""),
-        *((f"{LIST}/Other", body, "'Other'") for body in ({}, {"id": 5}, {"id": None})),
-        *((LIST, {"instruments": [one]}, "id|instruments") for one in (5, {"name": "x"}, {"id": 5})),
+        ("Other", COIN, r"'Other' was requested, and the answer has the id \"Coin\""),
+        *(("Other", body, "'Other'") for body in ({}, {"id": 5}, {"id": None})),
+        *(("instruments", {"instruments": [one]}, "id|instruments") for one in (5, {"name": "x"}, {"id": 5})),
     ],
     ids=str,
 )
-def test_an_answer_that_does_not_tell_the_id_proves_nothing(path, body, words):
-    with registry({path: (200, body)}) as (net, _), pytest.raises(lf.errors.DecodeError, match=words):
-        lf.load_instruments(net, ids=["Other"])
+def test_an_answer_that_does_not_tell_the_id_proves_nothing(route, body, words):
+    with far(**{route: reply(body)}) as there, pytest.raises(lf.errors.DecodeError, match=words):
+        lf.load_instruments(there.net, ids=["Other"])
 
 
 def test_what_was_loaded_before_a_fault_is_kept_where_that_is_allowed():
-    answers = {f"{LIST}/Coin": (200, COIN), f"{LIST}/Other": (500, {"error": "broken"})}
-    with registry(answers) as (net, _):
+    with far(Coin=reply(COIN), Other=BROKEN) as there:
         with pytest.raises(lf.errors.ServerError):
-            lf.load_instruments(net, ids=["Coin", "Other"])
-        part = lf.load_instruments(net, ids=["Coin", "Other"], allow_partial=True)
+            lf.load_instruments(there.net, ids=["Coin", "Other"])
+        part = lf.load_instruments(there.net, ids=["Coin", "Other"], allow_partial=True)
     assert list(part.instrument_id) == ["Coin"]
     assert part.attrs["complete"] is False
 
 
 def test_an_incomplete_list_does_not_prove_that_an_id_is_missing():
-    answers = {LIST: (200, {"instruments": [COIN], "nextPageToken": "t"})}
-    with registry(answers) as (net, _):
+    with far(instruments=reply({"instruments": [COIN], "nextPageToken": "t"})) as there:
         # The token repeats, so the list cannot be read to its end.
         with pytest.raises(lf.errors.PagingError):
-            lf.load_instruments(net, ids=["Other"])
-        part = lf.load_instruments(net, ids=["Other"], allow_partial=True)
+            lf.load_instruments(there.net, ids=["Other"])
+        part = lf.load_instruments(there.net, ids=["Other"], allow_partial=True)
     assert len(part) == 0
     assert part.attrs["complete"] is False
 
 
 def test_the_registries_of_several_issuers_are_read_into_one_frame():
     page = {"instruments": [COIN, COIN | {"id": "Amulet", "totalSupply": "7.5"}], "nextPageToken": None}
-    with lf.sandbox(updates=300) as ledger, registry({LIST: (200, page)}) as (third, _):
-        urls = [*ledger.sandbox.registry_urls.values(), third.registry.servers[0]]
+    with lf.sandbox(updates=300) as ledger, far(instruments=reply(page)) as third:
+        urls = [*ledger.sandbox.registry_urls.values(), *third.net.registry.servers]
         with lf.connect(registry_url=urls, decimals="exact") as net:
             rows = lf.load_instruments(net).replace({float("nan"): None})
             some = lf.load_instruments(net, ids=["HARBOR-SILVER", "Amulet"])
@@ -130,8 +108,8 @@ def test_the_registries_of_several_issuers_are_read_into_one_frame():
 
 
 def test_one_registry_that_fails_is_an_error_or_makes_the_result_incomplete():
-    with lf.sandbox(updates=50) as ledger, registry({LIST: (500, {"error": "broken"})}) as (broken, _):
-        urls = [broken.registry.servers[0], *ledger.sandbox.registry_urls.values()]
+    with lf.sandbox(updates=50) as ledger, far(instruments=BROKEN) as broken:
+        urls = [*broken.net.registry.servers, *ledger.sandbox.registry_urls.values()]
         with network(registry_url=tuple(urls), attempts=2) as net:
             with pytest.raises(lf.errors.ServerError, match=urls[0]):
                 lf.load_instruments(net)
@@ -159,9 +137,9 @@ def test_a_token_for_one_registry_does_not_go_to_another_issuers():
 
 
 def test_one_admin_under_two_addresses_is_read_once():
-    answers = {INFO: (200, {"adminId": "a::1", "supportedApis": {}}), LIST: (200, {"instruments": [COIN]})}
-    with registry(answers) as (one, _), registry(answers) as (other, asked):
-        with lf.connect(registry_url=[one.registry.servers[0], other.registry.servers[0]]) as net:
+    answers = {"info": reply({"adminId": "a::1", "supportedApis": {}}), "instruments": reply({"instruments": [COIN]})}
+    with far(**answers) as one, far(**answers) as other:
+        with lf.connect(registry_url=[*one.net.registry.servers, *other.net.registry.servers]) as net:
             rows = lf.load_instruments(net)
-        assert asked == [INFO]
+        assert other.routes == ["GET /registry/metadata/v1/info"]
     assert [*rows.instrument_admin] == ["a::1"]

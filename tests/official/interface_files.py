@@ -182,10 +182,15 @@ def _validator(name: str) -> Any:
     return known({"components": document(name).content["components"]})
 
 
+def kind_of(value: Any) -> str:
+    """What JSON calls a value."""
+    kinds = {dict: "object", list: "array", bool: "boolean", str: "text", type(None): "null"}
+    return kinds.get(type(value), "number")
+
+
 def _fault(error: Any) -> tuple[str, str, str]:
     steps = ["*" if isinstance(step, int) or _MAP_KEY.fullmatch(step) else step for step in error.absolute_path]
-    kinds = {dict: "object", list: "array", bool: "boolean", str: "text", type(None): "null"}
-    what = error.message if error.validator == "required" else kinds.get(type(error.instance), "number")
+    what = error.message if error.validator == "required" else kind_of(error.instance)
     return ".".join(steps), str(error.validator), what
 
 

@@ -24,22 +24,18 @@ def instant(rng: Random) -> str:
     return f"2026-0{rng.randrange(1, 10)}-1{rng.randrange(10)}T0{rng.randrange(10)}:00:59{fraction}Z"
 
 
-def template(rng: Random) -> str:
-    return f"{''.join(rng.choices(DIGITS, k=64))}:Some.Module:Entity{rng.randrange(9)}"
-
-
-def amount(rng: Random) -> str:
-    return rng.choice(("0E-10", "12.5000000000", "9999999999999999999999999999.9999999999", "-1.43E-8", "7"))
-
-
+AMOUNTS = ("0E-10", "12.5000000000", "9999999999999999999999999999.9999999999", "-1.43E-8", "7")
 # Text whose form the files leave open and the contract or the servers do not, by the member's name.
 TEXTS: tuple[tuple[str, Maker], ...] = (
     (r"record_time|recordTime|effective_at|effectiveAt|created_at|createdAt|debugCreatedAt", instant),
     (r"until|totalSupplyAsOf|assignmentExclusivity", instant),
     (r"expiresAt", lambda rng: rng.choice(("1767225600000", "2026-01-01T00:00:00Z"))),
     (r"paymentInterval|paymentDuration", lambda rng: str(rng.randrange(10**13))),
-    (r"amount|total_\w+|accumulated_\w+|totalSupply", amount),
-    (r"template_id|templateId|interface_id|interfaceId", template),
+    (r"amount|total_\w+|accumulated_\w+|totalSupply", lambda rng: rng.choice(AMOUNTS)),
+    (
+        r"template_id|templateId|interface_id|interfaceId",
+        lambda rng: f"{''.join(rng.choices(DIGITS, k=64))}:Some.Module:Entity{rng.randrange(9)}",
+    ),
     (r"primaryParty|identityProviderId|resourceVersion|workflow_id", lambda rng: rng.choice(("", "some::1220ab"))),
     (r"nextPageToken", lambda _: ""),
 )  # fmt: skip

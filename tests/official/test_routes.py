@@ -1,16 +1,25 @@
-"""A validator's scan-proxy serves what a client asks of it, and answers as the official file says."""
+"""What the sandbox refuses, and all that a validator's scan-proxy serves, is answered as the official files say."""
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
 
+from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.world.templates import FEATURED_RIGHT, NAME_ENTRY, PREAPPROVAL
+from tests.official.answer_faults import faults, unlike_real_servers
 from tests.official.interface_files import FILES, FOLDER, operation
-from tests.official.test_answers import faults
+from tests.rigs.servers import started
 from tests.sandbox.asking import ask
 
+BODIES = {
+    "no text": (b"\xff", "validator_operator"),
+    "too deep": (b"[" * 100_000, "validator_operator"),
+    "nothing in it": (b"{}", "alice"),
+    "nobody": (b"null", "nobody"),
+}
 #: The routes of the file that no call sends anything to.
 UNSERVED = ("dso-party-id", "amulet-rules", "transfer-command-counter/{party}", "transfer-command/status",
             "unclaimed-development-fund-coupons")  # fmt: skip
@@ -18,9 +27,39 @@ OFFICIAL = re.findall(r"^  (/v\d/scan-proxy/\S+):", (FOLDER / FILES["validator"]
 PATHS = [path for path in OFFICIAL if not path.endswith(UNSERVED)]
 
 
-@pytest.fixture(scope="module")
-def sandbox(net):
-    return net.sandbox
+@pytest.fixture(scope="module", params=[{}, {"release": "0.7"}, {"hostile": True}], ids=["usual", "0.7", "hostile"])
+def sandbox(request):
+    with started(updates=200, **request.param) as running:
+        yield running
+
+
+def addressed(sandbox, endpoint):
+    """The path of an endpoint with something in it, and its URL."""
+    path = re.sub(r"\{\w+\}", "x", endpoint.path)
+    return path, getattr(sandbox, f"{endpoint.interface}_url") + path
+
+
+def test_every_refusal_is_as_the_official_files_say(sandbox):
+    broken = {}
+    for call, (body, user) in itertools.product(CALLS, BODIES.values()):
+        endpoint = call.endpoint
+        path, url = addressed(sandbox, endpoint)
+        sent = body if endpoint.method == "POST" else None
+        answer = ask(f"{url}?limit=0&pageSize=-1", sent, method=endpoint.method, token=sandbox.token(user))
+        kind = answer.content_type.partition(";")[0]
+        place = (endpoint.interface, endpoint.method, path)
+        for fault in unlike_real_servers(*place, answer.status, kind, answer.body):
+            broken[call.name] = (answer.status, fault)
+    assert broken == {}
+
+
+def test_a_method_that_a_path_has_not_is_refused_with_those_it_has(sandbox):
+    for call in CALLS:
+        _, url = addressed(sandbox, call.endpoint)
+        answer = ask(url, method="PATCH")
+        assert answer.status in (404, 405), call.name
+        if answer.status == 405:
+            assert call.endpoint.method in answer.headers["Allow"].replace(" ", "").split(","), call.name
 
 
 def request(sandbox, path):
@@ -38,7 +77,8 @@ def request(sandbox, path):
     return method, filled, filled + query.get(path, ""), body if method == "POST" else None
 
 
-def test_every_route_answers_as_the_official_file_says(sandbox):
+def test_every_route_of_a_scan_proxy_answers_as_the_official_file_says(net):
+    sandbox = net.sandbox
     assert len(PATHS) > 5
     for path in PATHS:
         method, plain, asked, body = request(sandbox, path)
@@ -50,7 +90,8 @@ def test_every_route_answers_as_the_official_file_says(sandbox):
         assert faults("validator", method, plain, answer.status, answer.content_type, answer.body) == set(), path
 
 
-def test_it_has_no_history(sandbox):
+def test_a_scan_proxy_has_no_history(net):
+    sandbox = net.sandbox
     token = sandbox.token("validator_operator")
     for path in ("updates", "events", "state/acs", "admin/validator/licenses", "history/bulk/updates"):
         answer = ask(f"{sandbox.validator_url}/v0/scan-proxy/{path}", {}, token=token)
