@@ -105,11 +105,9 @@ def valued(tables, coin, amounts):
 def test_a_part_says_which_days_its_ends_cut_and_how_far_back_it_reaches(weeks, days):
     start, end = days.index[3] + pd.Timedelta("5h"), days.index[14] + pd.Timedelta("7h")
     part = lf.load_history(weeks, start=start, end=end, progress=False, decimals="exact")
-    opening = lf.load_opening(weeks, at=start)
-    rows, apps = lf.network_daily(part, opening=opening).set_index("time"), lf.app_daily(part, opening=opening)
+    rows = lf.network_daily(part, opening=lf.load_opening(weeks, at=start)).set_index("time")
 
     assert rows.whole.to_list() == [False, *[True] * 10, False]
-    assert {*apps.time[~apps.whole]} == {rows.index[0], rows.index[-1]}
     assert rows.new_parties.isna().all()
     assert rows.active_7d.isna().to_list() == [True] * 7 + [False] * 5
     assert rows.active_7d[7:-1].to_list() == days.active_7d[rows.index[7:-1]].to_list()
@@ -121,15 +119,15 @@ def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
     claimed, expired = (coupons[coupons.outcome == outcome] for outcome in ("claimed", "expired"))
     priced = flows[flows.event == "claimed"]
     by_day = apps.set_index(["time", "provider"])
-    for name, rows, time, party, amount in (
-        ("coupons_created", coupons, "created_at", "beneficiary", 1),
-        ("coupons_claimed", claimed, "ended_at", "beneficiary", 1),
-        ("coupons_expired", expired, "ended_at", "beneficiary", 1),
-        ("activity_weight", coupons, "created_at", "beneficiary", coupons.weight),
-        ("rewards_claimed", claimed, "ended_at", "beneficiary", claimed.amount),
-        ("rewards_claimed_usd", priced, "record_time", "party", priced.amount_usd),
-        ("rewards_expired", expired, "ended_at", "beneficiary", expired.amount),
-    ):
+    created, ended, paid = (
+        (coupons, "created_at", "beneficiary"), (claimed, "ended_at", "beneficiary"), (priced, "record_time", "party"),
+    )  # fmt: skip
+    gone = (expired, "ended_at", "beneficiary")
+    for name, (rows, time, party), amount in (
+        ("coupons_created", created, 1), ("coupons_claimed", ended, 1), ("coupons_expired", gone, 1),
+        ("activity_weight", created, coupons.weight), ("rewards_claimed", ended, claimed.amount),
+        ("rewards_claimed_usd", paid, priced.amount_usd), ("rewards_expired", gone, expired.amount),
+    ):  # fmt: skip
         wanted = rows.assign(summed=amount).groupby([rows[time].dt.floor("D"), party]).summed.sum()
         there = by_day[name][by_day[name] != 0]
         assert {*there.index} == {*wanted[wanted != 0].index} != set(), name
@@ -158,30 +156,28 @@ def test_an_app_has_the_users_and_the_burn_of_its_payments(history, tables):
 
 def test_private_transactions_are_verdicts_without_an_update(short):
     history = lf.load_history(short, start="begin", progress=False)
-    verdicts = lf.load_verdicts(short, start="begin", progress=False)
     middle = history.updates.record_time[300]
-    late, early = (lf.load_verdicts(short, **{at: middle}, progress=False) for at in ("start", "end"))
     names = ["private_transactions", "rejected_requests", "median_traffic_cost"]
-    harsh = verdicts.verdicts.copy()  # what is rejected costs no transaction
-    harsh.loc[::3, ["result", "total_traffic_cost"]] = ["VERDICT_RESULT_REJECTED", 0]
     alone = lf.network_daily(history.events)
     assert (alone.transactions.sum(), alone.reassignments.sum()) == (history.events.update_id.nunique(), 0)
+    verdicts = lf.load_verdicts(short, start="begin", progress=False).verdicts
+    verdicts.loc[::3, ["result", "total_traffic_cost"]] = ["VERDICT_RESULT_REJECTED", 0]  # costs no transaction
+    accepted, rejected = (verdicts[verdicts.result == f"VERDICT_RESULT_{how}"] for how in ("ACCEPTED", "REJECTED"))
+    unseen = accepted[~accepted.update_id.isin(history.updates.update_id)]
+    of_day = [rows.groupby(rows.record_time.dt.floor("D")) for rows in (unseen, rejected, accepted)]
+    costs = of_day[2].total_traffic_cost.apply(lambda costs: sorted(costs)[(len(costs) - 1) // 2])
 
     without = lf.network_daily(history).set_index("time")
+    days = lf.network_daily(history, verdicts=verdicts).set_index("time")
+
+    assert days.private_transactions.to_dict() == of_day[0].size().to_dict()
+    assert days.rejected_requests.to_dict() == of_day[1].size().to_dict()
+    assert days.median_traffic_cost.to_dict() == costs.to_dict()
+    assert days.drop(columns=names).equals(without.drop(columns=names))
     assert without[names].isna().all(axis=None)
-    for given, shown in ((verdicts, verdicts.verdicts), (harsh, harsh)):
-        rows = shown.assign(day=shown.record_time.dt.floor("D"))
-        accepted = rows[rows.result == "VERDICT_RESULT_ACCEPTED"]
-        days = lf.network_daily(history, verdicts=given).set_index("time")
-        unseen = accepted[~accepted.update_id.isin(history.updates.update_id)]
-        assert days.private_transactions.to_dict() == unseen.groupby("day").size().to_dict()
-        rejected = rows[rows.result == "VERDICT_RESULT_REJECTED"]
-        assert days.rejected_requests.to_dict() == rejected.groupby("day").size().to_dict()
-        costs = accepted.groupby("day").total_traffic_cost.apply(lambda costs: sorted(costs)[(len(costs) - 1) // 2])
-        assert days.median_traffic_cost.to_dict() == costs.to_dict()
-        assert days.drop(columns=names).equals(without.drop(columns=names))
     # What began later, or ended earlier, would count too few.
-    for part in (late, early):
+    for at in ("start", "end"):
+        part = lf.load_verdicts(short, **{at: middle}, progress=False)
         assert lf.network_daily(history, verdicts=part)[names].isna().all(axis=None)
 
 
