@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.books import Books
 from tests.economics.histories import WHOLE, coin, create, frame_of, update
 from tests.sandbox.economy_books import COIN, EXACT
 
@@ -33,16 +32,6 @@ def test_a_contract_id_that_is_created_twice_is_the_first_contract():
     items = [update(template, second, create(template, "twice", {})) for second, template in enumerate(("A:A", "B:B"))]
     for rows in (items, items[::-1]):
         assert lf.active_contracts(frame_of(rows, **WHOLE)).template_name.tolist() == ["A:A"]
-
-
-def test_a_moment_in_between_sees_what_was_there_then(normal):
-    updates = normal.history.updates
-    place = updates.iloc[int(0.7 * len(updates))]
-    at = (int(place.migration_id), place.record_time)
-    cursors = list(zip(updates.migration_id, updates.record_time, strict=True))
-    items = [item for item, cursor in zip(normal.items, cursors, strict=True) if cursor <= at]
-    found = lf.active_contracts(normal.history.events, normal.history.reassignments, at=at)
-    assert set(found.contract_id) == set(Books(items).active())
 
 
 @pytest.mark.parametrize("bare", [False, True], ids=["a pair", "a time"])

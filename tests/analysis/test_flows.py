@@ -14,8 +14,6 @@ COLUMNS = [
     "reassignment_counter", "unassigned_at", "assigned_at", "in_flight", "status", "edge",
 ]  # fmt: skip
 
-NAMED = ("began_before", "open_at_end")
-
 
 def in_micros(value):
     return None if value is pd.NaT else value.asm8.view("i8")
@@ -30,17 +28,10 @@ def test_flows_agree_with_a_walk_over_the_items(served):
     for row in flows.itertuples():
         unassign_id = row.unassign_id if isinstance(row.unassign_id, str) else None
         away, back, target = wanted[(row.source_synchronizer, unassign_id, row.contract_id, row.reassignment_counter)]
-        assert (in_micros(row.unassigned_at), in_micros(row.assigned_at), row.target_synchronizer) == (
-            away,
-            back,
-            target,
-        )
-        if row.source_synchronizer == target:
-            assert row.status == "repaired"
-        elif away is None:
-            assert row.status == "assigned without unassignment"
-        else:
-            assert row.status == ("in flight" if back is None else "completed")
+        found = (in_micros(row.unassigned_at), in_micros(row.assigned_at), row.target_synchronizer)
+        assert found == (away, back, target)
+        ended = "assigned without unassignment" if away is None else "in flight" if back is None else "completed"
+        assert row.status == ("repaired" if row.source_synchronizer == target else ended)
         if row.status == "completed":
             assert in_micros(row.in_flight) == back - away
         assert (row.in_flight is pd.NaT) == (away is None or back is None)
@@ -75,16 +66,10 @@ def test_a_leg_beyond_the_range_is_at_its_edge(normal):
     assert (flows.edge[lone] == "start").all()
     assert (flows.edge[flows.status == "in flight"] == "end").all()
     assert flows.edge[flows.status == "completed"].isna().all()
-    counted = {name: {"rows": sum(flows.edge == end)} for name, end in zip(NAMED, ("start", "end"), strict=True)}
-    assert flows.attrs["edges"] == counted
+    named = {"began_before": "start", "open_at_end": "end"}
+    assert flows.attrs["edges"] == {name: {"rows": sum(flows.edge == edge)} for name, edge in named.items()}
     found = lf.reassignment_anomalies(legs)
     assert set(found.contract_id[found.anomaly != "repaired"]) <= set(never.get_level_values("contract_id"))
-
-
-def test_a_key_that_occurs_twice_loses_nothing(normal):
-    legs = normal.history.reassignments
-    twice = pd.concat([legs, legs.assign(update_id=legs.update_id + "2")], ignore_index=True)
-    assert len(lf.reassignment_flows(twice)) == 2 * len(lf.reassignment_flows(legs))
 
 
 def test_legs_of_ranges_that_overlap_or_that_a_condition_chose_are_refused(normal, tmp_path):
@@ -95,6 +80,8 @@ def test_legs_of_ranges_that_overlap_or_that_a_condition_chose_are_refused(norma
         lake.sync(net, progress=False)
     chosen = lake.load("reassignments", where={"kind": "assignment"})
 
+    twice = legs.assign(update_id=legs.update_id + "2")  # each with its own update: such a key occurs twice
+    assert len(lf.reassignment_flows(pd.concat([legs, twice]))) == 2 * len(lf.reassignment_flows(legs))
     for table in (lf.reassignment_flows, lf.reassignment_anomalies, lf.flow_matrix):
         with pytest.raises(lf.errors.InputError, match=r"twice.*reassignments\.drop_duplicates\(\['update_id'\]\)"):
             table(joined)
@@ -103,15 +90,14 @@ def test_legs_of_ranges_that_overlap_or_that_a_condition_chose_are_refused(norma
             table(chosen)
 
 
-@pytest.mark.parametrize("rows", [0, 1])
-def test_an_empty_frame_and_a_single_half(normal, rows):
-    flows = lf.reassignment_flows(normal.history.reassignments.head(rows))
-    assert len(flows) == rows
-    assert list(flows.columns) == COLUMNS
-    assert flows.dtypes.equals(lf.reassignment_flows(normal.history.reassignments).dtypes)
-    assert len(lf.flow_matrix(flows)) == rows
-    assert len(lf.contract_journeys(flows)) == rows
-    assert len(lf.reassignment_anomalies(normal.history.reassignments.head(0))) == 0
+def test_an_empty_frame_and_a_single_half(normal):
+    legs = normal.history.reassignments
+    for rows in (0, 1):
+        flows = lf.reassignment_flows(legs.head(rows))
+        assert len(flows) == len(lf.flow_matrix(flows)) == len(lf.contract_journeys(flows)) == rows
+        assert list(flows.columns) == COLUMNS
+        assert flows.dtypes.equals(lf.reassignment_flows(legs).dtypes)
+    assert len(lf.reassignment_anomalies(legs.head(0))) == 0
 
 
 @pytest.mark.long(quick=2)
