@@ -47,7 +47,7 @@ def test_activity_is_counted_by_choice():
     assert found.creates.sum() == 1
 
 
-def test_in_a_simulated_history_the_counts_are_those_of_a_plain_count(net):
+def test_in_a_simulated_history_the_counts_are_those_of_a_plain_count_and_cut_intervals_are_marked(net):
     events = lf.load_events(net, start="begin", progress=False)
     activity, parties = lf.template_activity(events, every="5min"), lf.active_parties(events, every="5min")
 
@@ -60,19 +60,23 @@ def test_in_a_simulated_history_the_counts_are_those_of_a_plain_count(net):
         for named in (event.acting_parties, event.signatories, event.observers):
             seen[time].update(named or ())
         acting[time].update(event.acting_parties or ())
-    assert dict(zip(parties.time, parties.parties, strict=True)) == {time: len(own) for time, own in seen.items()}
-    assert dict(zip(parties.time, parties.acting, strict=True)) == {time: len(own) for time, own in acting.items()}
+    counted = {row.time: (row.parties, row.acting) for row in parties.itertuples()}
+    assert counted == {time: (len(own), len(acting[time])) for time, own in seen.items()}
     assert parties.new.sum() == len(set().union(*seen.values()))
+
+    times = events.record_time.drop_duplicates().iloc[[700, 1500]]
+    part = lf.load_events(net, start=times.iloc[0], end=times.iloc[1], progress=False)
+    for table, whole in ((lf.active_parties, parties), (lf.template_activity, activity)):
+        marked = table(part, every="5min").groupby("time").whole.all()
+        assert marked.tolist() == [False, *[True] * (len(marked) - 2), False]
+        marked = whole.groupby("time").whole.all()
+        assert marked.tolist() == [*[True] * (len(marked) - 1), False]
+    assert lf.template_activity(EVENTS).whole.isna().all()
 
 
 def licensed(validator, first=None, last=None, missed=0, version="0.5.0"):
-    state = None
-    if first is not None:
-        state = {
-            "firstReceivedFor": {"number": str(first)},
-            "lastReceivedFor": {"number": str(last)},
-            "numCouponsMissed": str(missed),
-        }
+    numbers = {"firstReceivedFor": {"number": str(first)}, "lastReceivedFor": {"number": str(last)}}
+    state = None if first is None else numbers | {"numCouponsMissed": str(missed)}
     return {
         "validator": validator, "sponsor": "sv-1", "dso": "DSO", "faucetState": state, "lastActiveAt": None,
         "metadata": None if version is None else {"version": version, "contactPoint": "me@example.com"},
@@ -132,16 +136,14 @@ def test_in_a_simulated_history_liveness_is_that_of_the_licenses(net, exact_hist
 
 def test_a_validator_has_until_a_round_is_to_close():
     """Rounds 4 and 5 are open; 3 is to have closed by the last event, so its report is late and theirs are not."""
+    closes = {"3": "00:30", "4": "10:00", "5": "20:00"}
     rounds = [
-        create(OPEN, str(number), {"round": {"number": number}, "targetClosesAt": closes})
-        for number, closes in zip(
-            "345", (f"2026-01-01T12:{time}Z" for time in ("00:30", "10:00", "20:00")), strict=True
-        )
+        create(OPEN, number, {"round": {"number": number}, "targetClosesAt": f"2026-01-01T12:{time}Z"})
+        for number, time in closes.items()
     ]
     licenses = [
-        create(LICENSE, name, licensed(name, 1, last)) for name, last in (("val", 3), ("ahead", 5), ("late", 1))
+        create(LICENSE, name, licensed(name, 1, last)) for name, last in {"val": 3, "ahead": 5, "late": 1}.items()
     ]
-
     events = frame_of([update("a", 1, *rounds, *licenses), update("b", 60, create("A:A", "1", {}))])
 
     rows = lf.validator_liveness(events, opening="nothing").set_index("validator")
@@ -153,16 +155,3 @@ def test_who_is_new_in_a_range_depends_on_who_was_seen_before():
     assert lf.active_parties(EVENTS, every="1min", seen=["alice", DSO]).new.tolist() == [2, 0]
     whole = frame_of([], **WHOLE)
     assert lf.active_parties(whole).new.tolist() == []
-
-
-def test_intervals_that_the_range_cuts_are_marked(net):
-    times = lf.load_updates(net, start="begin").record_time
-    cut = lf.load_events(net, start=times[700], end=times[1500], progress=False)
-    whole = lf.load_events(net, start="begin", progress=False)
-
-    for table in (lf.active_parties, lf.template_activity):
-        marked = table(cut, every="5min").groupby("time").whole.all()
-        assert marked.tolist() == [False, *[True] * (len(marked) - 2), False]
-        marked = table(whole, every="5min").groupby("time").whole.all()
-        assert marked.tolist() == [*[True] * (len(marked) - 1), False]
-    assert lf.template_activity(EVENTS).whole.isna().all()

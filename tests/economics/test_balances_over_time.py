@@ -67,15 +67,3 @@ def test_fees_are_those_of_an_open_round_of_the_opening_too_and_without_one_not_
     assert opened.accumulated_holding_fees_total.tolist() == [Decimal("0.2")]
     with pytest.raises(lf.errors.InputError, match="every='1us' is not valid"):
         lf.balances_over_time(HISTORY, every="1us")
-
-
-def test_every_row_is_what_a_replay_computes(net):
-    history = lf.load_history(net, start="begin", progress=False, decimals="exact")
-    rows = lf.balances_over_time(history, every="37s")
-
-    times = rows.time.unique()
-    for time in [*times[:: max(len(times) // 6, 1)], times[-1]]:
-        replayed = lf.holdings_from_events(history.events, history.reassignments, at=time).set_index("party_id")
-        own = rows[rows.time == time].set_index("party_id")
-        assert own.total_coin_holdings.sum() == replayed.total_coin_holdings.sum()
-        assert own.loc[replayed.index, list(AMOUNTS)].equals(replayed[list(AMOUNTS)])

@@ -139,10 +139,7 @@ def test_what_cannot_be_read_of_a_round_is_counted_and_null():
 def test_what_was_stated_last_counts_and_a_phase_begins_once():
     again = opened(5) | {"amuletPrice": "0.0800000000", "opensAt": None}
     events = frame_of(
-        [
-            update("u1", 0, create(OPEN, "open", opened(5))),
-            update("u2", 10, create(OPEN, "again", again)),
-        ]
+        [update("u1", 0, create(OPEN, "open", opened(5))), update("u2", 10, create(OPEN, "again", again))]
     )
 
     rounds = lf.round_history(events, opening=opening_of([("before", OPEN, opened(4))]))

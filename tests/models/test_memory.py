@@ -73,28 +73,25 @@ def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
     with Engine(inputs_of(path).gives) as engine:
         engine.rows("rewards")
         for statement in (
-            f"select * from read_parquet('{other}')",
-            f"copy (select 1) to '{tmp_path / 'new.csv'}'",
-            f"attach '{tmp_path / 'new.db'}'",
-            "install spatial",
-            "load httpfs",
-            "set allowed_paths = ['/']",
-        ):
+            f"select * from read_parquet('{other}')", f"copy (select 1) to '{tmp_path / 'new.csv'}'",
+            f"attach '{tmp_path / 'new.db'}'", "install spatial", "load httpfs", "set allowed_paths = ['/']",
+        ):  # fmt: skip
             with pytest.raises(duckdb.Error, match=r"disabled|Cannot access"):
                 engine._connection.execute(statement)
 
 
-@pytest.mark.parametrize("room", [0, 1_000_000_000], ids=["each step reads the files", "in memory"])
-def test_a_store_is_read_once_where_it_fits(history, net, tmp_path, room):
+def test_a_store_is_read_once_where_it_fits_and_else_by_each_step(history, net, tmp_path):
     store = lf.open_store(tmp_path)
     store.sync(net, progress=False)
-    with Engine(inputs_of(history).gives) as of_frames, Engine(inputs_of(store).gives) as engine:
-        engine._room = room
-        assert engine.rows("rewards").equals(of_frames.rows("rewards"))
-        assert isinstance(engine._inputs["events"]({"payload"}, set(), room), pa.Table) == bool(room)
+    for room in (0, 1_000_000_000):
+        with Engine(inputs_of(history).gives) as of_frames, Engine(inputs_of(store).gives) as engine:
+            engine._room = room
+            assert engine.rows("rewards").equals(of_frames.rows("rewards"))
+            assert isinstance(engine._inputs["events"]({"payload"}, set(), room), pa.Table) == bool(room)
 
 
 @pytest.mark.skipif("jemalloc" not in pa.supported_memory_backends(), reason="this Arrow has mimalloc alone")
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(("chosen", "allocator"), [("", "jemalloc"), ("mimalloc", "mimalloc")])
 def test_arrow_allocates_with_jemalloc_unless_told_otherwise(tmp_path, chosen, allocator):
     program = f"import ledgerframes as lf, pyarrow as pa; lf.open_store({str(tmp_path)!r})"

@@ -16,19 +16,8 @@ from ledgerframes.tables.derived import DERIVED
 from tests.economics.histories import coin, create, table_of, update
 
 BROKEN = (
-    "{broken",
-    "",
-    " ",
-    "[]",
-    "null",
-    '"text"',
-    "7",
-    '{"a":',
-    "{}",
-    '{"amount":{"initialAmount":{}}}',
-    "\\u0000",
-    "é",
-)
+    "{broken", "", " ", "[]", "null", '"text"', "7", '{"a":', "{}", '{"amount":{"initialAmount":{}}}', "\\u0000", "é",
+)  # fmt: skip
 ODD = (None, 7, -1, 0.5, 10**40, True, "", "1_0", " 1 ", "9" * 39, "NaN", "1e400", [], {}, [None], ["\x00"], "0E-10")
 #: The only amount of more places: a weight times an issuance, before it is rounded; the view passes it on.
 WIDE = {("valued_coupons", "worth"), ("coupon_lives", "worth")}
@@ -62,12 +51,10 @@ def odd(random):
 
     def change(text):
         value = json.loads(text)
-        place, key = None, None
-        while isinstance(place if place is None else place[key], dict | list) or place is None:
-            inner = value if place is None else place[key]
-            if not isinstance(inner, dict | list) or not inner or (place is not None and random.random() < 0.2):
-                break
+        place, key, inner = None, None, value
+        while isinstance(inner, dict | list) and inner and (place is None or random.random() >= 0.2):
             place, key = inner, random.choice(list(inner) if isinstance(inner, dict) else range(len(inner)))
+            inner = place[key]
         if place is None:
             return text
         place[key] = random.choice(ODD)
