@@ -26,6 +26,12 @@ def values_of(table):
     return rows
 
 
+def assert_same_rows(history, other):
+    """Two histories as Arrow tables have the same rows."""
+    for name in ("updates", "events", "reassignments"):
+        assert values_of(getattr(history, name)) == values_of(getattr(other, name)), name
+
+
 def object_of(*frames):
     """An object of some frames, each the text of its lines."""
     return b"".join(pa.compress(frame, codec="zstd", asbytes=True) for frame in frames)

@@ -6,7 +6,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
-from tests.objects.conftest import values_of
+from tests.objects.conftest import assert_same_rows
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import simulated
 
@@ -45,8 +45,7 @@ def test_both_sources_give_equal_rows_also_where_lists_overlap(ledger):
     ledger.sandbox.object_faults = ObjectFaults(overlap=True)
     overlapping = lf.load_history(ledger, as_="arrow", source="objects", start=BEGIN, end=end)
     ledger.sandbox.object_faults = ObjectFaults()
-    for name in ("updates", "events", "reassignments"):
-        assert values_of(getattr(objects, name)) == values_of(getattr(pages, name)), name
+    assert_same_rows(objects, pages)
     assert overlapping.updates["update_id"].to_pylist() == pages.updates["update_id"].to_pylist()
 
 

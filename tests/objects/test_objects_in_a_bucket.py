@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ledgerframes as lf
-from tests.objects.conftest import values_of
+from tests.objects.conftest import assert_same_rows
 from tests.objects.test_opened_folders import download
 from tests.store.test_object_store import SECRET
 from tests.store.test_object_store import options as options  # noqa: PLC0414 - a fixture
@@ -37,8 +37,7 @@ def test_a_bucket_gives_the_rows_of_the_scan(options, tmp_path, monkeypatch):
             # Four that were read, and six that were fetched ahead.
             assert len(list(next(temporary.iterdir()).iterdir())) <= 10
         theirs = lf.load_history(scan, end="2025-03-09", as_="arrow")
-        for name in ("updates", "events", "reassignments"):
-            assert values_of(getattr(mine, name)) == values_of(getattr(theirs, name)), name
+        assert_same_rows(mine, theirs)
         assert store.verify(scan, sample=None)
     assert b"objects.invalid/lakes/objects" in mine.updates.schema.metadata[b"ledgerframes"]
     assert list(temporary.iterdir()) == []

@@ -21,6 +21,14 @@ from ledgerframes.store.root import Root
 #: What the process dies beside: any commit to a table's log, or one that readers go by.
 COMMITS = {"table": (DeltaStoreTable, "_commit"), "root": (Root, "commit")}
 
+#: What can be made of a lake: kept tables, in chunks that are small beside a lake of tests, a star or a report.
+MADE = {
+    "derive": lambda store, names: store.derive(names),
+    "star": lambda store, target: store.export(target, model="star", allow_partial=True),
+    "report": lambda store, target: store.report(target, sections=SECTIONS),
+}
+SECTIONS = ("summary", "activity", "flows", "balances", "transfers", "rewards", "coin_supply", "burn", "anomalies")
+
 
 def sync(folder, urls, options, failed, instant=None, of="table"):
     """Bring a lake up to date; an error but for servers that are away is written into the file `failed`.
@@ -33,25 +41,13 @@ def sync(folder, urls, options, failed, instant=None, of="table"):
         lf.open_store(folder).sync(lf.connect(scan_url=urls), progress=False, **options)
 
 
-def derive(folder, names, failed, options, seconds):
-    """Bring kept tables up to date, in chunks that are small beside a lake of tests; may die as a sync does."""
+def make(what, folder, target, failed, options, seconds):
+    """Make something of a lake; errors are written into the file `failed`, and it may die as a sync does."""
     chunks.EVENTS_AT_ONCE = options["size"]
     if options["instant"] is not None:
         _die_at(options["instant"], *COMMITS["table"])
     with _told(failed, options), _dying(failed, seconds):
-        lf.open_store(folder).derive(names)
-
-
-def star(folder, target, failed, options, seconds):
-    """Export a lake's star; an error is written into the file `failed`, as in a sync."""
-    with _told(failed, options), _dying(failed, seconds):
-        lf.open_store(folder).export(target, model="star", **options)
-
-
-def report(folder, target, failed, options, seconds):
-    """Write a lake's report."""
-    with _told(failed, options), _dying(failed, seconds):
-        lf.open_store(folder).report(target, **options)
+        MADE[what](lf.open_store(folder), target)
 
 
 @contextlib.contextmanager

@@ -81,9 +81,10 @@ def lake(tmp_path_factory):
 
 
 @pytest.mark.long(quick=2)
-@pytest.mark.parametrize("number", [8, 2, 10])
-@pytest.mark.parametrize("operation", ["load", "sync"])
-def test_a_signal_in_a_call_back_counts(lake, number, operation, tmp_path):
+@pytest.mark.parametrize(
+    ("operation", "number"), [("load", 8), ("sync", 2), ("load", 2), ("load", 10), ("sync", 8), ("sync", 10)]
+)
+def test_a_signal_in_a_call_back_counts(lake, operation, number, tmp_path):
     folder, url = lake
     command = [sys.executable, "-c", IN_A_CALL_BACK, str(folder), str(number), operation, url]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment(tmp_path), timeout=60)

@@ -141,3 +141,18 @@ def test_a_page_without_any_place_is_an_error_even_then(store):
             spoil(world, place, BREAKS["no record time"])
         with pytest.raises(lf.errors.DecodeError):
             store.sync(net, page_size=5, on_error="reject")
+
+
+def test_a_stored_update_that_a_server_shows_broken_is_not_missing_there(store):
+    """It was read well before, and lies where the store is not final yet."""
+    with lf.sandbox(updates=200, migrations=1) as net:
+        world = net.sandbox.world
+        every, place = list(world.updates), transactions(world)[99]
+        world.updates[:] = every[: place + 2]
+        store.sync(net, progress=False)
+        world.updates[:] = every
+        good = spoil(world, place, BREAKS["no template"])
+        assert store.sync(net, on_error="reject", progress=False).complete
+
+    assert store.load("updates").update_id.tolist().count(good.update_id) == 1
+    assert good.update_id in "".join(store.load("rejects").raw)

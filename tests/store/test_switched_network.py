@@ -61,6 +61,25 @@ def test_another_network_is_refused_whatever_is_stored_and_asked_for(store, netw
     assert_whole(store, own)
 
 
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize(
+    ("held", "count", "workers"), [(False, 2, 1), (True, 3, 1), (False, 1, 4), (False, 6, 4)],
+    ids=["a first sync", "one that catches up", "several workers", "later"],
+)  # fmt: skip
+def test_a_url_that_becomes_another_network_is_not_mixed_into_a_sync(store, networks, held, count, workers):
+    first, _ = networks
+    if held:
+        store.sync(first, end=(1, "0001-01-01"))
+    with (
+        switching(*networks, count) as server,
+        pytest.raises(lf.errors.StoreError, match="not the network"),
+    ):
+        store.sync(of_url(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
+    assert not len(store.load("updates", allow_partial=True)) or store.check()
+    store.sync(first, page_size=PAGE)
+    assert_whole(store, first)
+
+
 @pytest.mark.parametrize(("start", "count"), [("begin", 2), ("2000-01-01", 4)])
 def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, count, start):
     with (
