@@ -18,7 +18,7 @@ _LONGEST = 300  # seconds a cell
 _COLORS = 128  # of a stored picture; a palette takes a third of the space
 #: Takes back what an earlier notebook may have left: names, options, filters of warnings.
 _FIRST = """
-get_ipython().run_line_magic("reset", "-f")
+get_ipython().run_line_magic("reset_selective", "-f .")
 import os, warnings, pandas
 os.chdir({folder!r})
 pandas.reset_option("^display")
