@@ -119,7 +119,7 @@ def test_a_case_is_one_content_that_both_libraries_draw(name, case):
 @pytest.mark.long(quick=4)
 @each
 def test_a_dark_chart_follows_from_a_light_one_but_for_heat_maps(name):
-    light, dark = (_vectors(lambda: getattr(lf.plot, name)(USUAL[name]), theme) for theme in ("light", "dark"))
+    light, dark = (_vectors(getattr(lf.plot, name).__wrapped__(USUAL[name]), theme) for theme in ("light", "dark"))
 
     followed = in_dark(light)
 

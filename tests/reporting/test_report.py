@@ -6,8 +6,10 @@ import shutil
 from decimal import Decimal, localcontext
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib import rcParams
 
 import ledgerframes as lf
 from ledgerframes.apps.html_report.coin_sections import concentration
@@ -299,9 +301,16 @@ def test_a_report_reads_no_table_that_its_sections_do_not_need(place, tmp_path):
     for file in (tmp_path / "lake" / "events").rglob("*.parquet"):
         file.unlink()
 
-    assert lf.report(store, tmp_path / "r.html", sections=["activity", "flows", "anomalies"]).exists()
+    words = lf.report(store, tmp_path / "r.html", sections=["activity", "flows", "anomalies"]).read_text()
+    settings = dict(rcParams)
     with pytest.raises(lf.errors.StoreError, match=r"events: the file .* is damaged: it is gone"):
-        lf.report(store, tmp_path / "all.html")
+        lf.report(store, tmp_path / "all.html", sections=["activity", "templates"])
+
+    assert Reader(words).pictures == 3
+    assert "<!--" not in words
+    # A chart is drawn while the next section is made, and whatever ends the report leaves nothing behind.
+    assert dict(rcParams) == settings
+    assert plt.get_fignums() == []
 
 
 def report_data_of(history, *rest, **options):

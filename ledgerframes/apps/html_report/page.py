@@ -6,15 +6,21 @@ import base64
 import html
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final, Literal, Self
 
 import pandas as pd
 
 from ledgerframes.errors import visible
+from ledgerframes.plot.contents import Content
 from ledgerframes.plot.palette import in_dark, style
 from ledgerframes.showing import cell, ids_of, is_number, labelled
+from ledgerframes.stopping import Stop
+from ledgerframes.threads import result, spawn
 
 _MOST_ROWS: Final = 25
 _SHORT: Final = 24  # characters of a cell that is not broken
@@ -138,36 +144,71 @@ def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS, who
     return f"<div class='wide'><table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
 
 
-def picture(draw: Callable[..., Any], words: str) -> str:
-    """A chart as vectors, inside of the page, light and dark, with a description for readers who do not see it.
+class Charts:
+    """The charts of a page: within its context threads draw them, one by one, while the caller computes on.
 
     Args:
-        draw: draws it, on a figure of its own; called again for a dark background if it has colours of a heat map.
-        words: a description.
+        interactive: to zoom into.
     """
-    light = _vectors(draw, "light")
-    dark = in_dark(light) or _vectors(draw, "dark")
+
+    def __init__(self, *, interactive: bool = False) -> None:
+        self._chart = _zoomable if interactive else _picture
+        self._made: dict[str, Future[str]] = {}
+        self._drawing, self._opened = threading.Lock(), False
+
+    def add(self, content: Content, words: str) -> str:
+        """A mark that `into` replaces by the chart; all other text has none, as it is escaped."""
+        mark = f"<!--chart {len(self._made)}-->"
+        self._made[mark] = spawn(partial(self._draw, content, words), "ledgerframes-chart")
+        return mark
+
+    def _draw(self, content: Content, words: str) -> str:
+        with self._drawing:  # settings of matplotlib are those of all threads
+            return self._chart(content, words) if self._opened else ""
+
+    def into(self, page: str, stop: Stop) -> str:
+        """The page with its charts."""
+        for mark, drawn in self._made.items():
+            stop.check()
+            page = page.replace(mark, result(drawn))
+        return page
+
+    def __enter__(self) -> Self:
+        self._opened = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened = False
+        with self._drawing:  # then the settings are as before
+            pass
+
+
+def _picture(content: Content, words: str) -> str:
+    """A chart as vectors, inside of the page, light and dark, with a description for readers who do not see it."""
+    light = _vectors(content, "light")
+    dark = in_dark(light) or _vectors(content, "dark")  # for colours of a heat map
     return (
         f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{_url(dark)}'>"
         f"<img alt='{escape(words)}' src='{_url(light)}'></picture></figure>"
     )
 
 
-def _vectors(draw: Callable[..., Any], theme: Literal["light", "dark"]) -> str:
-    """A chart as SVG; its figure is closed.
+def _vectors(content: Content, theme: Literal["light", "dark"]) -> str:
+    """A chart as SVG.
 
     Letters as paths look the same in every browser; without a salt, two equal charts would differ.
     """
-    import matplotlib.pyplot as plt
+    from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
+    from ledgerframes.plot.static.charts import figure_with
+
     sink = io.StringIO()
-    with style(theme), plt.rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
-        figure = draw().figure
+    with style(theme), rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
+        figure = figure_with(content)
         figure.set_layout_engine("none")  # it is laid out
         # Not savefig: it draws everything once before, for sizes that are known here.
         FigureCanvasSVG(figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
-        plt.close(figure)
     return sink.getvalue()
 
 
@@ -188,17 +229,8 @@ def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool, who
     return _cell("td", shown.words, number=number, title=shown.whole, short=len(shown.words) <= _SHORT)
 
 
-def chart(draw: Callable[..., Any], words: str, *, interactive: bool) -> str:
-    """A chart that has two backends, as an image or to zoom into.
-
-    Args:
-        draw: draws it; takes `backend`.
-        words: a description, for readers who do not see it.
-        interactive: to zoom into.
-    """
-    if not interactive:
-        return picture(draw, words)
-    specs = "".join(_spec(draw, theme) for theme in ("light", "dark"))
+def _zoomable(content: Content, words: str) -> str:
+    specs = "".join(_spec(content, theme) for theme in ("light", "dark"))
     without = "<noscript>This chart needs JavaScript; a report without interactive=True does not.</noscript>"
     return f"<figure class='chart'><div role='img' aria-label='{escape(words)}'></div>{specs}{without}</figure>"
 
@@ -217,9 +249,11 @@ def scripts_megabytes() -> float:
     return sum(map(len, scripts())) / 1e6
 
 
-def _spec(draw: Callable[..., Any], theme: Literal["light", "dark"]) -> str:
+def _spec(content: Content, theme: Literal["light", "dark"]) -> str:
+    from ledgerframes.plot.interactive.figures import figure_of
+
     with style(theme):
-        figure = draw(backend="plotly")
+        figure = figure_of(content, None)
     spec = json.loads(figure.to_json())
     whole = json.dumps({"data": spec["data"], "layout": spec["layout"]}, separators=(",", ":"), ensure_ascii=False)
     # In a script nothing is escaped; a name on the ledger could end it.

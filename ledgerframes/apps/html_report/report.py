@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.page import page, scripts, scripts_megabytes
+from ledgerframes.apps.html_report.page import Charts, page, scripts, scripts_megabytes
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.arguments import duration, flag, names, suggesting
@@ -115,13 +115,15 @@ def report(
         made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
         head, foot = scripts() if interactive else ("", "")
         made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
-        report_data, parts = replace(report_data, interactive=interactive), []
-        with report_data.opened:
-            for name in chosen:
-                stop.check()
-                parts.append(SECTIONS[name](report_data))
+        with Charts(interactive=interactive) as charts:
+            report_data, parts = replace(report_data, charts=charts), []
+            with report_data.opened:
+                for name in chosen:
+                    stop.check()
+                    parts.append(SECTIONS[name](report_data))
+            words = charts.into(page(title, made, parts, head=head, foot=foot), stop)
         stop.check()
-        write_text(target, page(title, made, parts, head=head, foot=foot), overwrite=overwrite)
+        write_text(target, words, overwrite=overwrite)
     return target
 
 

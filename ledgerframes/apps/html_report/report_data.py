@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.page import chart
+from ledgerframes.apps.html_report.page import Charts
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, described
 from ledgerframes.loaders.history import History
@@ -72,7 +72,7 @@ class ReportData:
         end: for a store: where its reading ends, as the caller gave it.
         begins: for a store: where its reading begins, if that is a place of one migration that no time stands for; the
             period is open then, and nothing before it is compared.
-        interactive: whether charts can be zoomed into.
+        charts: draws its charts.
         opened: closed once the report is complete.
         made: the computed tables that sections have requested.
     """
@@ -83,7 +83,7 @@ class ReportData:
     period: Period = Period()
     end: Any = None
     begins: Any = None
-    interactive: bool = False
+    charts: Charts = field(default_factory=Charts)
     opened: ExitStack = field(default_factory=ExitStack)
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
 
@@ -205,9 +205,9 @@ class ReportData:
         """The rows of a computed table whose record time, or another time, lies in the period."""
         return self.period.of(self.table(name), column)
 
-    def chart(self, draw: Callable[..., Any], rows: Any, words: str) -> str:
+    def chart(self, draw: Any, rows: Any, words: str) -> str:
         """A chart of these rows, with a description for readers who do not see it."""
-        return chart(partial(draw, rows), words, interactive=self.interactive)
+        return self.charts.add(draw.__wrapped__(rows), words)
 
     @cached_property
     def flows(self) -> pd.DataFrame:

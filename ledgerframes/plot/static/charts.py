@@ -7,8 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -39,13 +41,26 @@ def drawn_on(content: Content, ax: Axes | None, title: str | None) -> Axes:
         return _drawn(content, ax, title)
     import matplotlib.pyplot as plt
 
-    figure, made = plt.subplots(figsize=_size(content), layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD))
-    made.set_title("", y=1)  # else each layout looks for its height, which takes as long again
+    figure = plt.figure(figsize=_size(content))
     try:
-        return _drawn(content, made, title, own=True)
+        return _filling(figure, content, title)
     except BaseException:
         plt.close(figure)  # a notebook would show it, empty
         raise
+
+
+def figure_with(content: Content) -> Figure:
+    """A figure that no window or notebook shows, so that any thread can draw it."""
+    figure = Figure(figsize=_size(content))
+    FigureCanvasAgg(figure)  # measures text as most others do
+    return figure_of(_filling(figure, content, None))
+
+
+def _filling(figure: Figure, content: Content, title: str | None) -> Axes:
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD))
+    ax = figure.subplots()
+    ax.set_title("", y=1)  # else each layout looks for its height, which takes as long again
+    return _drawn(content, ax, title, own=True)
 
 
 def _drawn(content: Content, ax: Axes, title: str | None, *, own: bool = False) -> Axes:
@@ -202,10 +217,8 @@ def _write_counts(ax: Axes, content: Matrix, mesh: QuadMesh, size: float) -> Non
     longest = max(len(amount_text(value)) for value in grid.flat)
     points = min(size, width / grid.shape[1] / (longest * 0.68), height / len(grid) * 0.6)
     if points < _SMALLEST:
-        from matplotlib.pyplot import colorbar
-
         place = ax.inset_axes((1.02, 0, 0.025, 1))
-        bar = colorbar(mesh, cax=place, label=content.unit, format=lambda value, _: amount_text(value))
+        bar = figure_of(ax).colorbar(mesh, cax=place, label=content.unit, format=lambda value, _: amount_text(value))
         bar.outline.set_visible(False)
         plain(place, size, grid=None)
         return
