@@ -36,7 +36,10 @@ def test_any_text_comes_back_after_undoing_and_null_stays_apart_from_empty(tmp_p
 
 
 def test_duckdb_and_arrow_read_the_same_amounts(tmp_path):
-    lf.export({"t": pa.table({"amount": pa.array(AMOUNTS, pa.decimal128(38, 10))})}, tmp_path, format="csv")
+    rows = pa.table({"amount": pa.array(AMOUNTS, pa.decimal128(38, 10))})
+    lf.export({"t": rows}, tmp_path, format="csv", profile="bi")
+    assert '\n-1.5,"-1.5000000000"\n' in (tmp_path / "t.csv").read_text()  # neither is taken for a formula
+    lf.export({"t": rows}, tmp_path, format="csv", overwrite=True)
     assert "E" not in (tmp_path / "t.csv").read_text()
 
     options = arrow_csv.ConvertOptions(column_types={"amount": pa.decimal128(38, 10)})

@@ -156,13 +156,6 @@ def test_of_two_exports_at_once_neither_is_swept_and_a_name_taken_meanwhile_is_n
     assert (tmp_path / "taken.parquet").read_text() == "somebody's"
 
 
-def test_files_have_the_rights_that_the_user_s_mask_gives(tmp_path):
-    lf.export({"t": ONE}, tmp_path)
-    (tmp_path / "made").touch()
-
-    assert len({stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("made", "t.parquet")}) == 1
-
-
 #: What is exported, to where, with which options, and what is said.
 REFUSED = {
     "format": ({"t": ONE}, "out", {"format": "xls"}, "format='xls' is not valid: give 'parquet', 'csv' or 'xlsx'"),
@@ -212,11 +205,13 @@ def test_what_cannot_be_exported_is_refused_and_leaves_no_file(tmp_path, monkeyp
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_the_report_speaks_to_people_notebooks_and_programs(tmp_path):
+def test_the_report_speaks_to_people_notebooks_and_programs_and_files_have_the_rights_of_the_user_s_mask(tmp_path):
     target = tmp_path / "<b>out"
 
     report = lf.export({"t": ONE, "u": ONE}, target)
 
+    (tmp_path / "made").touch()
+    assert len({stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "made", target / "t.parquet")}) == 1
     assert report.bytes == sum(path.stat().st_size for path in target.iterdir())
     assert report.files == (str(target / "t.parquet"), str(target / "u.parquet"))
     assert repr(report).startswith("2 tables, 2 rows, 0.00 MB of parquet in ")

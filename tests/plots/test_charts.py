@@ -141,10 +141,14 @@ def colours(svg):
 @pytest.mark.long(quick=6)
 @each
 @pytest.mark.parametrize("size", [(3, 2), (7.5, 5.6), None], ids=["3 by 2 inches", "plain", "own figure"])
-def test_labels_lie_apart_and_within_the_figure_however_many_there_are(name, size):
-    ax = None if size is None else plt.subplots(figsize=size)[1]
-    ax = getattr(lf.plot, name)(MANY[name] if size != (3, 2) else USUAL[name], ax=ax)
+def test_labels_lie_apart_and_within_the_axes_and_title_given_however_many_there_are(name, size):
+    given = None if size is None else plt.subplots(figsize=size)[1]
+    ax = getattr(lf.plot, name)(MANY[name] if size != (3, 2) else USUAL[name], ax=given, title="Mine")
 
+    assert given in (None, ax)
+    assert len(plt.get_fignums()) == 1
+    assert ax._left_title.get_text() == "Mine"
+    assert "<b>Mine</b>" in getattr(lf.plot, name)(USUAL[name], backend="plotly", title="Mine").layout.title.text
     assert overlapping(words(ax)) == []
     assert outside_of_the_figure(ax, words(ax)) == []
 
@@ -162,17 +166,6 @@ def test_words_can_be_read_on_the_ground_of_the_style(name, theme):
             ink = luminance(to_rgb(text.get_color()))
             assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) > 2.8, text.get_text()
     assert figure.layout.paper_bgcolor == {"light": "rgba(255,255,255,1)", "dark": "rgba(20,24,29,1)"}[theme]
-
-
-@pytest.mark.long(quick=4)
-@each
-def test_the_axes_given_is_returned_with_the_title_given_and_no_figure_is_made(name):
-    figure, ax = plt.subplots()
-
-    assert getattr(lf.plot, name)(USUAL[name], ax=ax, title="Mine") is ax
-    assert plt.get_fignums() == [figure.number]
-    assert ax._left_title.get_text() == "Mine"
-    assert "<b>Mine</b>" in getattr(lf.plot, name)(USUAL[name], backend="plotly", title="Mine").layout.title.text
 
 
 def test_every_chart_takes_its_frame_alone_by_position_and_says_what_gives_one():

@@ -84,19 +84,11 @@ def test_a_vetted_version_is_not_replaced_by_other_bytes(sandbox, path):
     assert send(sandbox, path, version("1.1", b"two")).status == 200
 
 
-def test_the_packages_of_an_archive_have_the_hash_of_their_bytes_as_id():
-    main, prim = read_dar(dar())
-
-    assert {one.path: one.package_id for one in (main, prim)} == {
-        path: sha256(content).hexdigest() for path, content in FILES.items()
-    }
-    assert (main.version, prim.version) == (("iou", "1.0.0"), None)
-
-
 @pytest.mark.parametrize("end", [b"\r\n", b"\n", b"\r"], ids=repr)
 def test_header_lines_are_joined_wherever_they_were_cut_and_sections_behind_the_first_mean_nothing(end):
     path = "ä" * 120 + ".dalf"
     said = manifest(main=path, dalfs=path) + b"\r\nName: other\r\nMain-Dalf: elsewhere\r\n"
+    assert [one.version for one in read_dar(dar())] == [("iou", "1.0.0"), None]
 
     assert max(map(len, said.split(b"\r\n"))) == 72
     assert [one.path for one in read_dar(dar({path: b"x"}, said.replace(b"\r\n", end)))] == [path]

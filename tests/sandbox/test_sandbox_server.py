@@ -148,7 +148,7 @@ def port_of(url: str) -> int:
     return int(url.rpartition(":")[2])
 
 
-def test_it_answers_on_a_free_loopback_port_with_the_latency_it_was_given(served):
+def test_it_answers_on_a_free_loopback_port_late_as_told_counts_what_arrived_and_logs_a_failure(served, caplog):
     served.latency = 0.05
     began = time.perf_counter()
     assert ask(f"{served.url}/hello/ada").json == {"hello": "ada"}
@@ -156,6 +156,13 @@ def test_it_answers_on_a_free_loopback_port_with_the_latency_it_was_given(served
     port = port_of(served.url)
     with pytest.raises(OSError, match=f"127.0.0.1:{port}.*another port"):
         serve(APP, port=port)
+    served.faults = Faults(sequence=("503", "ok"))
+    paths = ("hello/ada", "hello/ada", "broken")
+    assert [ask(f"{served.url}/{path}").status for path in paths] == [503, 200, 500]
+    served.stop()
+    assert served.requests == {"GET /hello/ada": 3, "GET /broken": 1}
+    assert "GET /broken" in caplog.text
+    assert "LookupError" in caplog.text
 
 
 def test_stop_frees_the_port_though_connections_are_open_and_busy():
@@ -181,17 +188,6 @@ def test_stop_frees_the_port_though_connections_are_open_and_busy():
     busy.close()
     with serve(APP, port=port) as again:
         assert ask(f"{again.url}/hello/ada").status == 200
-
-
-def test_what_arrived_is_counted_and_a_failure_logged_with_its_request(served, caplog):
-    served.faults = Faults(sequence=("503", "ok"))
-    paths = ("hello/ada", "hello/ada", "broken")
-    assert [ask(f"{served.url}/{path}").status for path in paths] == [503, 200, 500]
-    served.stop()
-
-    assert served.requests == {"GET /hello/ada": 2, "GET /broken": 1}
-    assert "GET /broken" in caplog.text
-    assert "LookupError" in caplog.text
 
 
 #: By the option: values that are not valid, and what is said of them.

@@ -57,6 +57,7 @@ def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso_and_all_of
     assert all(dso in {*event["signatories"], *event["observers"]} for event in (*seen, *legs, *snapshot))
     assert not PRIVATE & {entity_of(event) for event in seen}
     assert {entity_of(event) for event in every} >= PRIVATE
+    assert set(lf.load_ledger_contracts(net, None).template_name) >= PRIVATE, "by the participant of their parties"
     ids = {event["contract_id"] for event in seen}
     assert all(one["contract_id"] in ids for one in every if dso in one["signatories"])
 
@@ -88,10 +89,6 @@ def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(net, world)
     assert {item["update"]["update_id"] for item in events if item["update"]} < ids
     for path in (update.update_id, f"hash/{signed.external_hash}"):
         assert ask(f"{scan_url}/v2/updates/{path}").status == 404
-
-
-def test_the_parties_of_a_private_contract_see_it_by_their_participant(net):
-    assert set(lf.load_ledger_contracts(net, None).template_name) >= PRIVATE
 
 
 def test_each_issuers_registry_lists_its_tokens(net, world):
@@ -208,12 +205,6 @@ def urls(server, path, body=None):
     return [ref["url"] for ref in ask(server.scan_url + path, body).json["object_refs"]]
 
 
-def test_an_object_is_found_though_it_was_not_listed(long):
-    chosen = (urls(long, LIST, ALL)[0], urls(long, SNAPSHOT)[0])
-    with long.replica() as other:
-        assert all(ask(url.replace(long.url, other.url)).body == ask(url).body for url in chosen)
-
-
 @pytest.mark.parametrize("route", ["updates", "snapshot", "download"])
 def test_others_are_answered_while_an_object_is_written(long, monkeypatch, route):
     writing, answered = threading.Event(), threading.Event()
@@ -240,7 +231,10 @@ def test_others_are_answered_while_an_object_is_written(long, monkeypatch, route
         assert answer.result().status == 200
 
 
-def test_objects_of_a_scan_that_prunes_still_have_everything(long):
+def test_an_object_is_found_though_it_was_not_listed_and_objects_of_a_scan_that_prunes_have_everything(long):
+    chosen = (urls(long, LIST, ALL)[0], urls(long, SNAPSHOT)[0])
+    with long.replica() as other:
+        assert all(ask(url.replace(long.url, other.url)).body == ask(url).body for url in chosen)
     with long.replica(prune="1m") as scan:
         assert len(pages_of(scan)) < 100
         listed = [ask(one.scan_url + LIST, ALL).json["object_refs"] for one in (scan, long)]

@@ -7,7 +7,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
-from ledgerframes.tables.catalogue import CATALOGUE, table_named
+from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import COMPUTED
 from tests.dictionary import PAGE, page
 
@@ -54,11 +54,6 @@ def test_every_table_is_listed_once_and_in_the_written_dictionary():
     assert list(listed.table) == [*CATALOGUE, *COMPUTED]
     assert not CATALOGUE.keys() & COMPUTED.keys()
     assert PAGE.read_text(encoding="utf-8") == page(), "data/dictionary.md is stale; run: make docs"
-
-
-def test_an_unknown_table_is_refused_with_the_nearest_name():
-    with pytest.raises(lf.errors.InputError, match="did you mean 'licenses'"):
-        table_named("license")
 
 
 def test_columns_that_need_asking_are_there_only_then():
