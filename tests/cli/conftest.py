@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import NamedTuple
 
@@ -56,24 +55,8 @@ def surroundings(tmp_path):
 
 
 @pytest.fixture
-def shell(surroundings, tmp_path):
-    """Runs a command as a program of its own, in an empty folder."""
-
-    def run(*arguments: object, **variables: str) -> Ended:
-        command = [*PROGRAM, *map(str, arguments)]
-        done = subprocess.run(
-            command, check=False, capture_output=True, text=True, timeout=300,
-            cwd=tmp_path, env={**surroundings, **variables},
-        )  # fmt: skip
-        assert TOKEN not in done.stdout + done.stderr
-        return Ended(done.returncode, done.stdout, done.stderr)
-
-    return run
-
-
-@pytest.fixture
 def command(surroundings, tmp_path, monkeypatch, capsys):
-    """Runs a command in this process: what `shell` does, without the second that a program takes to start."""
+    """Runs a command in this process, in an empty folder, without the second that a program takes to start."""
     for name in [name for name in os.environ if name.startswith("LEDGERFRAMES_")]:
         monkeypatch.delenv(name)
     for name in (*NAMED, "HOME", "COLUMNS"):

@@ -145,16 +145,6 @@ def test_migrations_say_what_the_function_says_in_every_form(command, scan):
         assert found[column].tolist() == wanted[column].dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ").tolist()
 
 
-@pytest.mark.long
-def test_verbose_logs_the_requests_on_standard_error_only(shell, scan):
-    quiet = shell("migrations", "--json", "--scan-url", scan)
-    loud = shell("--verbose", "migrations", "--json", "--scan-url", scan)
-
-    assert loud.out == quiet.out
-    assert "ledgerframes.transport:POST /v2/updates -> 200" in loud.err
-    assert {line.split(":")[1].split(".")[0] for line in loud.err.splitlines()} == {"ledgerframes"}
-
-
 def test_version_tables_and_columns_are_shown_and_without_a_command_there_is_help(command):
     assert "holdings_summary" in command("tables").out
     assert json.loads(command("describe", "events", "--json").out)[0]["column"] == "migration_id"

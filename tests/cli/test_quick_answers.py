@@ -101,17 +101,23 @@ def test_a_range_is_computed_with_the_contracts_that_the_lake_knows_from_before(
     assert 0 < sum(row["creates"] for row in later) < lf.template_activity(store).creates.sum()
 
 
-def test_a_log_line_cannot_control_the_terminal(program):
-    logging_server = """
+def test_verbose_logs_requests_on_standard_error_alone_and_no_line_controls_the_terminal(
+    command, program, surroundings, scan
+):
+    words = ["migrations", "--json", "--scan-url", scan]
+    code = f"""
 import logging, sys
-sys.argv = ["ledgerframes", "tables"]
+sys.argv = ["ledgerframes", "--verbose", *{words}]
 from ledgerframes.cli import app
 app(standalone_mode=False)
 logging.getLogger("ledgerframes.transport").warning("a server said %s", "\\x1b[2J\\nERROR:x")
 """
-    done = subprocess.run([program[0], "-c", logging_server], check=True, capture_output=True, text=True)
+    done = subprocess.run([program[0], "-c", code], check=True, capture_output=True, text=True, env=surroundings)
 
+    assert done.stdout == command(*words).out
+    assert "ledgerframes.transport:POST /v2/updates -> 200" in done.stderr
     assert "WARNING:ledgerframes.transport:a server said \\u001b[2J\\u000aERROR:x" in done.stderr
+    assert {line.split(":")[1].split(".")[0] for line in done.stderr.splitlines()} == {"ledgerframes"}
 
 
 def test_an_error_names_the_option_of_the_shell_and_a_lost_file_as_it_is(command, lake, tmp_path):

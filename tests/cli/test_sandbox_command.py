@@ -5,12 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 
 import pytest
 
 import ledgerframes as lf
+from tests.sandbox.asking import ask
 from tests.signalled import send_to_another_thread
 
 LATEST = 300.0
@@ -37,12 +36,9 @@ def serving(surroundings, program):
         process.communicate()
 
 
-LENGTHS = {"updates": 40, "days": 2}
-
-
-@pytest.mark.parametrize("length", [pytest.param("days", marks=pytest.mark.long), "updates"])
-def test_it_serves_the_ledger_of_its_seed_length_and_release_and_ends_well_at_an_interrupt(serving, length):
-    count = LENGTHS[length]
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize(("length", "count"), [("updates", 40), ("days", 2)])
+def test_it_serves_the_ledger_of_its_seed_length_and_release_and_ends_well_at_an_interrupt(serving, length, count):
     process, said = serving("--port", "0", "--seed", "3", f"--{length}", str(count), "--release", "0.9")
 
     with lf.connect(ledger_url=said["ledger"], token=said["token"]) as net:
@@ -50,7 +46,7 @@ def test_it_serves_the_ledger_of_its_seed_length_and_release_and_ends_well_at_an
     with lf.connect(scan_url=said["scan"]) as net, lf.sandbox(seed=3, **{length: count}) as same:
         served = lf.load_updates(net, start="begin", progress=False).update_id.tolist()
         assert served == lf.load_updates(same, start="begin", progress=False).update_id.tolist()
-    assert [asked(f"{said['scan']}/{version}/updates/{served[0]}") for version in ("v1", "v2")] == [404, 200]
+    assert [ask(f"{said['scan']}/{version}/updates/{served[0]}").status for version in ("v1", "v2")] == [404, 200]
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=LATEST)
     assert (process.returncode, out) == (0, "")
@@ -61,7 +57,7 @@ def test_it_serves_the_ledger_of_its_seed_length_and_release_and_ends_well_at_an
 def test_it_has_its_faults_and_its_port_and_ends_at_an_interrupt_that_another_thread_receives(serving, command):
     process, said = serving("--port", "0", "--updates", "5", "--faults", "429:0.5,latency:1ms")
     assert process.stderr.readline() == "Ctrl-C ends it.\n"
-    assert {asked(said["scan"] + "/v0/admin/validator/licenses") for _ in range(40)} == {200, 429}
+    assert {ask(said["scan"] + "/v0/admin/validator/licenses").status for _ in range(40)} == {200, 429}
     port = said["registry"].removeprefix("http://127.0.0.1:").partition("/")[0]
     taken = command("sandbox", "--port", port, "--updates", "0")
     assert (taken.code, taken.out, "in use" in taken.err) == (2, "", True)
@@ -89,13 +85,3 @@ def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_pa
         kept = lf.load_updates(net, limit=50, progress=False)
     assert kept.update_id.tolist()[: len(seen)] == seen.update_id.tolist()
     assert len(kept) >= len(seen) > 40
-
-
-def asked(url: str) -> int:
-    """The status of an answer."""
-    try:
-        with urllib.request.urlopen(url) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code

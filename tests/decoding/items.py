@@ -81,8 +81,4 @@ def to_json(value):
 
 
 def page_of(*items):
-    return page_of_texts(map(to_json, items))
-
-
-def page_of_texts(texts):
-    return ('{"transactions":[' + ",".join(texts) + "]}").encode()
+    return ('{"transactions":[' + ",".join(map(to_json, items)) + "]}").encode()

@@ -268,6 +268,12 @@ def test_amounts_on_axes_are_written_alike_in_both_libraries():
     figure = lf.plot.issuance(ISSUED, backend="plotly")
     assert figure.layout.xaxis.range == (99.5, 159.5)
     assert [note.x for note in figure.layout.annotations if note.name == "mark"] == [129.5]
+    ax = lf.plot.validator_scorecard(frames.scorecards(9, 20))
+    figure = lf.plot.validator_scorecard(frames.scorecards(9, 20), backend="plotly")
+    for low, high in (ax.get_xlim(), figure.layout.xaxis.range):  # from the bars to behind their totals
+        assert -2_200 < low < -1_500  # of 21,200 in all
+        assert high > 1.25 * 21_200
+    assert outside_of_the_figure(ax, words(ax)) == []
 
 
 def test_ribbons_add_up_and_both_libraries_write_counts_and_headings():
@@ -330,14 +336,3 @@ def test_bars_are_said_to_be_incomplete_where_they_are(cut, note):
     whole = pd.Series([int(place not in cut) for place in range(10)])
 
     assert grouped(np.arange(10.0, 20.0), whole).note() == note
-
-
-def test_a_scorecards_axis_begins_where_the_bars_do_and_ends_behind_their_totals():
-    frame = frames.scorecards(9, 20)
-
-    ax, figure = lf.plot.validator_scorecard(frame), lf.plot.validator_scorecard(frame, backend="plotly")
-
-    for low, high in (ax.get_xlim(), figure.layout.xaxis.range):
-        assert -2_200 < low < -1_500  # of 21,200 in all
-        assert high > 1.25 * 21_200
-    assert outside_of_the_figure(ax, words(ax)) == []

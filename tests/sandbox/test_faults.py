@@ -21,28 +21,22 @@ RIGHT = {"transactions": [{"update_id": f"1220{n:04}"} for n in range(50)]}
 WHOLE = json.dumps(RIGHT, separators=(",", ":")).encode()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server():
+    """A server, and the paths of the requests that its app has seen."""
+
     async def updates(request: Request) -> JSONResponse:
         handled.append(request.url.path)
         return JSONResponse(RIGHT)
 
     handled: list[str] = []
-    with serve(Starlette(routes=[Route("/{path}", updates, methods=["POST"])])) as served:
-        yield served, handled
+    with serve(Starlette(routes=[Route("/{path}", updates, methods=["POST"])])) as running:
+        yield running, handled
 
 
 @pytest.fixture
 def served(server):
-    yield server[0]
-    server[0].faults = None
-
-
-@pytest.fixture
-def handled(server):
-    """The paths of the requests of this test that the app has seen."""
-    server[1].clear()
-    return server[1]
+    return server[0]
 
 
 def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[int, http.client.HTTPMessage, bytes]:
@@ -78,7 +72,8 @@ SEEN = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_once_and_then_the_app_again(served, handled, kind):
+def test_each_kind_once_and_then_the_app_again(server, kind):
+    served, handled = server
     served.faults = Faults(sequence=(kind,))
     seen, ran = SEEN[kind]
     if isinstance(seen, type):

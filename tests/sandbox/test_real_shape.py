@@ -67,14 +67,8 @@ BOOTSTRAP = "DsoBootstrap_Bootstrap"
 
 def outline(item):
     """The templates and choices of an update's roots, and those right below the bootstrap."""
-    roots, below = [], set()
-    for event, above, _ in steps(item):
-        told = (entity_of(event), event.get("choice"))
-        if not above:
-            roots.append(told)
-        elif above == (BOOTSTRAP,):
-            below.add(told)
-    return roots, below
+    told = [(above, (entity_of(event), event.get("choice"))) for event, above, _ in steps(item)]
+    return [own for above, own in told if not above], {own for above, own in told if above == (BOOTSTRAP,)}
 
 
 def test_the_first_update_alone_bootstraps_the_dso_as_the_networks_own_first_update_does(captures):

@@ -50,10 +50,13 @@ def test_offers_and_names_are_the_caller_s_and_the_names_those_that_have_not_exp
     assert user == "noor" or (len(offers) > 0 and len(mine) == len(valid) + 1)
 
 
-def test_a_preapproval_comes_with_its_synchronizer_and_none_is_not_found(sandbox, net_books):
+def test_a_preapproval_comes_with_its_synchronizer_and_none_or_who_has_no_party_is_not_found(sandbox, net_books):
     given = {one["receiver"]: one for one in active_of(net_books, "Splice.AmuletRules:TransferPreapproval").values()}
     parties = {user: party_of(sandbox, user) for user in ("alice", "bob", "carol", "validator_operator")}
 
+    for path in (OFFERS, NAMES, PREAPPROVALS + "x"):
+        answer = call(sandbox, path, user="participant_admin")
+        assert (answer.status, answer.json.keys()) == (404, {"error"}), path  # who has no party has no wallet
     assert parties["bob"] in given
     assert parties["alice"] not in given
     for party in parties.values():
@@ -75,12 +78,6 @@ def test_a_preapproval_in_flight_has_no_synchronizer_and_one_that_ran_out_is_non
         assert preapproval(other, party).json["transfer_preapproval"].keys() == {"contract"}
         given.payload["expiresAt"] = timestamps.trimmed(world.now)
         assert preapproval(other, party).status == 404
-
-
-def test_a_user_without_a_party_has_no_wallet(sandbox):
-    for path in (OFFERS, NAMES, PREAPPROVALS + "x"):
-        answer = call(sandbox, path, user="participant_admin")
-        assert (answer.status, answer.json.keys()) == (404, {"error"}), path
 
 
 INSTRUMENTS = "/registry/metadata/v1/instruments"
