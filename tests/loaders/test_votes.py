@@ -24,7 +24,7 @@ def whole(net):
 
 
 def test_loaded_votes_are_those_of_the_history(net, whole):
-    computed = lf.votes(lf.load_history(net, start="begin", progress=False))
+    computed = lf.votes(lf.load_history(net, start="begin", as_="arrow", progress=False))
     loaded, wanted = (votes.sort_values("reason_url").reset_index(drop=True) for votes in (whole, computed))
 
     same = [name for name in wanted if name not in {"request", "party", "opened_at"}]
