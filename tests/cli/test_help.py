@@ -32,6 +32,12 @@ def test_help_fits_a_screen_says_no_type_of_python_and_names_its_option_in_one_o
 
         assert 0 < len(words.splitlines()) <= 55, name
         assert not any(kind in words for kind in ("<bool>", "list[", "<float>", "<str>", "<path>")), name
+        for option, parameter in inspect.signature(info.callback, eval_str=True).parameters.items():
+            (declared,) = getattr(parameter.annotation, "__metadata__", (None,))
+            if isinstance(declared, OptionInfo):
+                kinds = {parameter.annotation.__origin__, *get_args(parameter.annotation.__origin__)}
+                for word, types in (("NUMBER", {int, float}), ("PATH", {Path})):
+                    assert not kinds & types or option in _WORDS[word], (info.callback.__name__, option)
 
 
 def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_is_asked_for(command):
@@ -42,13 +48,3 @@ def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_
     everything = command("load", "--help-all").out
     assert "--as-of-round" in everything
     assert "--ca-file" in everything
-
-
-def test_an_option_that_takes_a_number_or_a_path_says_so():
-    for info in app.registered_commands:
-        for name, parameter in inspect.signature(info.callback, eval_str=True).parameters.items():
-            (declared,) = getattr(parameter.annotation, "__metadata__", (None,))
-            if isinstance(declared, OptionInfo):
-                kinds = {parameter.annotation.__origin__, *get_args(parameter.annotation.__origin__)}
-                for word, types in (("NUMBER", {int, float}), ("PATH", {Path})):
-                    assert not kinds & types or name in _WORDS[word], (info.callback.__name__, name)

@@ -43,11 +43,6 @@ def written(file):
     return write
 
 
-@pytest.fixture
-def commented(written):
-    return written(COMMENTED)
-
-
 def test_a_profile_that_was_added_is_listed_shown_connected_and_removed_and_the_users_alone(command, file, monkeypatch):
     added = command("profile", "add", "main", "--scan-url", SCAN, "--token-env", "MAIN_TOKEN", "--set", "parallel=2")
 
@@ -93,7 +88,8 @@ def test_a_profile_is_replaced_and_removed_however_it_was_written(command, writt
     assert "# of c" in removed or "# of c" not in text
 
 
-def test_comments_and_other_profiles_stay_and_one_of_the_same_name_is_replaced_when_told(command, commented):
+def test_comments_and_other_profiles_stay_and_one_of_the_same_name_is_replaced_when_told(command, written):
+    commented = written(COMMENTED)
     command("profile", "add", "main", "--scan-url", SCAN, "--rate", "4")
     command("profile", "remove", "main")
     assert commented.read_text(encoding="utf-8").rstrip() == COMMENTED.rstrip()
@@ -152,8 +148,8 @@ def test_many_at_once_lose_none(tmp_path):
     assert {one.name for one in tmp_path.iterdir()} <= {"config.toml", ".config.lock"}
 
 
-def test_a_link_stays_a_link_and_what_cannot_be_written_is_an_error(commented, tmp_path):
-    elsewhere = tmp_path / "dotfiles.toml"
+def test_a_link_stays_a_link_and_what_cannot_be_written_is_an_error(written, tmp_path):
+    commented, elsewhere = written(COMMENTED), tmp_path / "dotfiles.toml"
     commented.rename(elsewhere)
     commented.symlink_to(elsewhere)
 

@@ -131,13 +131,6 @@ def test_what_is_out_of_order_is_refused(pages):
         reader.take(last, "a", reader.query())
 
 
-def test_an_empty_page_of_a_server_that_lags_does_not_end_the_read():
-    reader = HistoryReader(Window(), page_size=3)
-    reader.take(PageIndex([Cursor(0, 1), Cursor(0, 2)], ["a", "b"]), "a", reader.query())
-    taken = reader.take(PageIndex([], []), "b", reader.query())
-    assert taken.outcome is Outcome.BEHIND
-
-
 @pytest.mark.parametrize("end", [{"until": 2}, {"end": Cursor(0, 2)}], ids=["a time", "a cursor"])
 def test_an_end_is_only_passed_when_an_item_at_or_after_it_was_seen(end):
     reader = HistoryReader(Window(**end))
@@ -148,7 +141,10 @@ def test_an_end_is_only_passed_when_an_item_at_or_after_it_was_seen(end):
     assert not reader.beyond
 
 
-def test_the_last_tie_is_asked_of_another_server_too():
+def test_an_empty_page_of_a_server_that_lags_is_no_end_and_the_last_tie_is_asked_of_another_server_too():
+    reader = HistoryReader(Window(), page_size=3)
+    reader.take(PageIndex([Cursor(0, 1), Cursor(0, 2)], ["a", "b"]), "a", reader.query())
+    assert reader.take(PageIndex([], []), "b", reader.query()).outcome is Outcome.BEHIND
     places = [Cursor(0, 1), Cursor(0, 2), Cursor(0, 2)]
     behind, ahead = Server(places, name="behind", lag=1), Server(places, name="ahead")
     reader = HistoryReader(Window())

@@ -43,6 +43,11 @@ def test_updates_stand_in_the_order_of_migration_record_time_and_id(economy, net
     assert set(groups.values()) == {1, 2, 3}
     places = {(one.migration_id, one.record_time, one.synchronizer_id) for one in updates}
     assert len(places) == len(updates), "two at one time on one synchronizer"
+    world = generate(1, 20)
+    late = world.updates[7]._replace(update_id="late", external_hash="signed")
+    world.record([late])
+    assert world.updates == sorted(world.updates)
+    assert world.update("late") is world.scanned_by_hash("signed") is late
 
 
 def test_event_numbers_are_preorder_and_the_map_is_sorted_as_text(transactions):
@@ -107,17 +112,6 @@ def test_contracts_are_used_where_they_are_until_they_end(economy, economy_items
     assert {contract: (life.place, life.counter) for contract, life in left.items()} == {
         one.contract_id: (one.synchronizer_id, one.counter) for one in economy.contracts.active.values()
     }
-
-
-def test_an_update_recorded_late_takes_its_place_in_the_order():
-    world = generate(1, 20)
-    late = world.updates[7]._replace(update_id="late", external_hash="signed")
-
-    world.record([late])
-
-    assert world.updates == sorted(world.updates)
-    assert world.update("late") is late
-    assert world.scanned_by_hash("signed") is late
 
 
 def test_every_outcome_occurs_as_votes_say_and_what_was_accepted_is_done_below_the_close(books):
