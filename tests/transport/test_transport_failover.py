@@ -12,7 +12,6 @@ READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 NEW = Endpoint(interface="scan", method="GET", path="/v2/updates/{update_id}")
 OLD = Endpoint(interface="scan", method="GET", path="/v1/updates/{update_id}")
 HASH = Endpoint(interface="scan", method="GET", path="/v2/updates/hash/{hash}", not_found_is_local=True)
-COMMAND = Endpoint(interface="ledger", method="POST", path="/new", safe=False)
 
 GONE = text("The requested resource could not be found.", 404)
 ABSENT = answer({"error": "no such update"}, 404)
@@ -91,14 +90,6 @@ def test_a_404_of_the_contract_is_told_from_that_of_an_unknown_route(serve, tran
             transport(scan_url=[server.url for server in servers]).send(*requests, read=bytes)
         assert caught.value.unknown_route is unknown
         assert [len(server.heard) for server in servers] == asked
-
-
-def test_a_command_never_falls_back_to_another_route(serve, transport):
-    server = serve(GONE)
-    old = Endpoint(interface="ledger", method="POST", path="/old", safe=False)
-    with pytest.raises(NotFoundError):
-        transport(ledger_url=server.url).send(COMMAND.request(), old.request(), read=bytes)
-    assert len(server.heard) == 1
 
 
 def test_a_local_404_is_asked_of_every_server_and_believed_when_all_say_it(serve, transport, clock):

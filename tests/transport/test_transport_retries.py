@@ -26,6 +26,7 @@ from tests.clocks import NOON
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 PAGES = Endpoint(interface="scan", method="POST", path="/v2/updates")
 COMMAND = Endpoint(interface="ledger", method="POST", path="/v2/commands/do", safe=False)
+OLDER = Endpoint(interface="ledger", method="POST", path="/v1/do", safe=False)
 
 FAULTS = {
     "reset before": Reply(hang_up="before"),
@@ -43,6 +44,7 @@ FAULTS = {
     "ledger contention": answer({"code": "X", "cause": "y", "context": {}, "errorCategory": 2}, 409),
 }
 PAGE = text("<html><title>Sign in</title></html>", 200, "text/html")
+GONE = text("The requested resource could not be found.", 404)
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
@@ -58,12 +60,14 @@ def test_a_safe_request_is_tried_again_after(fault, serve, transport, clock):
     assert sender.transport.stats.waits_seconds == pytest.approx(sum(clock.sleeps))
 
 
-@pytest.mark.parametrize("fault", [*FAULTS.values(), PAGE], ids=[*FAULTS, "200 with HTML"])
+@pytest.mark.parametrize("fault", [*FAULTS.values(), PAGE, GONE], ids=[*FAULTS, "200 with HTML", "no such route"])
 def test_a_command_is_sent_once_whatever_happens(fault, serve, transport, clock):
     server, other = serve(fault, answer({})), serve()
     sender = transport(ledger_url=[server.url, other.url], ledger_token="secret-token")
     with pytest.raises((NoAnswerError, StatusError, DecodeError)):
-        sender.send(COMMAND.request(json={}), read=msgspec.json.decode, revise=lambda request, _error: request)
+        sender.send(
+            COMMAND.request(json={}), OLDER.request(json={}), read=msgspec.json.decode, revise=lambda one, _error: one
+        )
     assert (len(server.heard), len(other.heard), clock.sleeps) == (1, 0, [])
 
 

@@ -8,10 +8,12 @@ import traceback
 
 import httpx
 import msgspec
+import pandas as pd
 import pytest
 import urllib3
 from hostile_server import Reply, answer, text, unused_port
 
+import ledgerframes as lf
 from ledgerframes.config.profiles import resolve
 from ledgerframes.config.settings import Settings
 from ledgerframes.errors import LedgerframesError, NoAnswerError, StatusError
@@ -191,3 +193,12 @@ def test_a_token_in_what_the_http_library_logs_is_masked(serve, transport, root_
     assert '"GET /v0/x?*** HTTP/1.1" 200' in root_log.text
     assert "X-Echo" in root_log.text
     assert not leaks(root_log.text)
+
+
+def test_a_frame_and_its_file_hide_the_token(net, tmp_path):
+    """The command line's own tests look for it in all that a command prints."""
+    users, token = lf.load_users(net), net.sandbox.token("validator_operator")
+    users.to_parquet(tmp_path / "users.parquet")
+    shown = str(users.attrs) + users.to_string() + (tmp_path / "users.parquet").read_bytes().decode("latin-1")
+    assert not [part for part in (token, *token.split(".")) if part in shown]
+    assert pd.read_parquet(tmp_path / "users.parquet").attrs["source"] == net.settings.ledger_url[0]
