@@ -205,7 +205,7 @@ def test_rewards_sum_to_the_frames_and_kinds_to_what_was_claimed():
     assert "super validators" in [series.label for series in kinds.series]
 
 
-def test_a_selection_of_rows_is_not_drawn_as_if_it_began_with_the_ledger(history):
+def test_coupons_are_drawn_as_what_happened_to_them_and_a_selection_not_as_if_it_began_with_the_ledger(ledger, history):
     flows, coupons = lf.reward_flows(history), lf.rewards(history)
     for rows in (flows, coupons):
         assert "coupons open" in content("rewards", rows).subtitle
@@ -216,11 +216,7 @@ def test_a_selection_of_rows_is_not_drawn_as_if_it_began_with_the_ledger(history
     for rows, named in ((begun, "the last bar is"), (begun.iloc[1:], "the first and the last bar are")):
         assert content("updates", rows, every="2h").subtitle.endswith(f"{named} incomplete")
 
-
-def test_coupons_are_drawn_as_what_happened_to_them_in_the_range(ledger, history):
-    flows, coupons = content("rewards", lf.reward_flows(history)), content("rewards", lf.rewards(history))
-    assert sums(coupons)["claimed"] == pytest.approx(sums(flows)["claimed"])
-
+    assert sums(content("rewards", coupons))["claimed"] == pytest.approx(sums(content("rewards", flows))["claimed"])
     later = lf.load_history(ledger, start=history.updates.record_time[150])
     with pytest.warns(lf.errors.IncompleteFiguresWarning):
         flows, coupons = content("rewards", lf.reward_flows(later)), content("rewards", lf.rewards(later))

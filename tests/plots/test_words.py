@@ -90,11 +90,18 @@ def lab(colours, vision):
 
 @pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("vision", [np.eye(3), DEUTAN, PROTAN], ids=["full", "no green", "no red"])
-def test_hues_can_be_told_apart(tones, vision):
-    seen = lab((*tones.hues, tones.rest), vision)
+def test_hues_can_be_told_apart_and_stand_out_from_their_ground_as_text_does(tones, vision):
+    seen, ground = lab((*tones.hues, tones.rest), vision), luminance(tones.ground)
+
+    def contrast(colour):
+        ink = luminance(to_rgb(colour))
+        return (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05)
 
     distances = np.linalg.norm(seen[:, None] - seen[None], axis=2)
     assert distances[~np.eye(len(seen), dtype=bool)].min() > 20
+    assert contrast(tones.text) > 12
+    assert contrast(tones.quiet) > 4.5
+    assert min(map(contrast, tones.hues)) > 2
 
 
 def test_a_colour_is_that_of_the_id_whatever_its_rank():
@@ -119,19 +126,6 @@ def test_a_colour_is_that_of_the_id_whatever_its_rank():
 )
 def test_the_first_tick_of_a_time_axis_has_its_date(moments, words):
     assert time_words([datetime.fromisoformat(one).replace(tzinfo=UTC) for one in moments.split()]) == words
-
-
-@pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
-def test_text_and_hues_stand_out_from_their_ground(tones):
-    ground = luminance(tones.ground)
-
-    def contrast(colour):
-        ink = luminance(to_rgb(colour))
-        return (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05)
-
-    assert contrast(tones.text) > 12
-    assert contrast(tones.quiet) > 4.5
-    assert min(map(contrast, tones.hues)) > 2
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

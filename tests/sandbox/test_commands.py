@@ -299,11 +299,10 @@ def test_only_who_may_act_and_read_submits(desk, places):
     assert refusal(others) == (404, "REASSIGNMENT_NOT_FOUND")
 
 
-@pytest.mark.parametrize("options", [{"hostile": True, "updates": 50}, {"updates": 0}], ids=["hostile", "empty"])
-def test_a_ledger_that_takes_no_commands_says_so(options):
-    with started(**options) as sandbox:
-        answer = Desk(sandbox).submit(create(IOU, {}))
-        assert refusal(answer) == (503, "SYNCHRONIZER_NOT_READY")
+def test_a_ledger_that_takes_no_commands_says_so():
+    for options in ({"hostile": True, "updates": 50}, {"updates": 0}):
+        with started(**options) as sandbox:
+            assert refusal(Desk(sandbox).submit(create(IOU, {}))) == (503, "SYNCHRONIZER_NOT_READY")
 
 
 def test_commands_may_complete_what_the_ledger_began_and_it_lives_on_without_touching_what_they_made():
@@ -323,7 +322,7 @@ def test_commands_may_complete_what_the_ledger_began_and_it_lives_on_without_tou
     assert len(arrivals) == len(set(arrivals))
 
 
-THREADS, REQUESTS = 20, 10
+THREADS = 20
 
 
 def test_twenty_threads_with_two_hundred_requests_leave_one_consistent_state():
@@ -335,7 +334,7 @@ def test_twenty_threads_with_two_hundred_requests_leave_one_consistent_state():
         statuses = sum(found, Counter())
         book, world = Books(sandbox.world.items(private=True)), sandbox.world
 
-    assert statuses.total() >= THREADS * REQUESTS
+    assert statuses.total() >= 200
     assert not {status for _, status in statuses if status >= 500}
     assert statuses["shared", 200] == 1
     assert statuses["same id", 200] == 1
