@@ -67,17 +67,12 @@ def captured_events() -> pd.DataFrame:
 
 def opening_of(contracts: list[tuple[str, str, dict[str, Any]]]) -> Opening:
     """An opening of whatever events, of contracts, each an id, a template's Module:Entity and its arguments."""
-    frame = pd.DataFrame(
-        {
-            "contract_id": pd.Series([name for name, _, _ in contracts], dtype="str"),
-            "template_name": pd.Series([template for _, template, _ in contracts], dtype="str"),
-            "created_at": pd.Series(
-                pd.Timestamp("2025-01-01", tz="UTC"), index=range(len(contracts)), dtype="datetime64[us, UTC]"
-            ),
-            "payload": pd.Series([json.dumps(arguments) for _, _, arguments in contracts], dtype="str"),
-        }
-    )
-    return Opening(pa.Table.from_pandas(frame, preserve_index=False))
+    created_at = pa.array([pd.Timestamp("2025-01-01", tz="UTC")] * len(contracts), pa.timestamp("us", "UTC"))
+    rows = [
+        {"contract_id": name, "template_name": template, "payload": json.dumps(arguments)}
+        for name, template, arguments in contracts
+    ]
+    return Opening(pa.Table.from_pylist(rows).append_column("created_at", created_at))
 
 
 @dataclass

@@ -41,33 +41,17 @@ def test_a_worth_is_the_product_rounded_half_to_even(engine, pairs):
 
 
 SPELLINGS = {
-    "plain": ("12.5000000000", "12.5"),
-    "many zeros": ("12.500000000000000000", "12.5"),
-    "very small": ("1E-10", "0.0000000001"),
-    "zero": ("0E-10", "0"),
-    "negative": ("-1.43E-8", "-0.0000000143"),
-    "28 digits": ("9" * 28 + ".9999999999", "9" * 28 + ".9999999999"),
-}
-REFUSED = {
-    "eleven places": "1.00000000001",
-    "29 digits": "1" + "0" * 28,
-    "no number": "NaN",
-    "infinite": "Infinity",
-    "a word": "much",
-    "empty": "",
-    "null": None,
-    "a list": ["1"],
-    # A JSON number may have lost digits on its way.
-    "a number": 12.5,
-    "a whole number": 12,
-    "underscores": "1_2.5",
-    "blanks": " 12.5 ",
-    "a positive exponent": "1.25E+1",
-}
+    "12.5000000000": "12.5", "12.500000000000000000": "12.5", "1E-10": "0.0000000001", "0E-10": "0",
+    "-1.43E-8": "-0.0000000143", "9" * 28 + ".9999999999": "9" * 28 + ".9999999999",
+}  # fmt: skip
+#: Eleven places, 29 digits, other texts, and JSON numbers, which may have lost digits on their way.
+REFUSED = (
+    "1.00000000001", "1" + "0" * 28, "NaN", "Infinity", "much", "", None, ["1"], 12.5, 12, "1_2.5", " 12.5 ", "1.25E+1",
+)  # fmt: skip
 
 
 def test_an_amount_is_read_in_every_spelling_and_what_is_none_costs_its_own_row_alone():
-    spelled = [text for text, _ in SPELLINGS.values()] + [*REFUSED.values()]
+    spelled = [*SPELLINGS, *REFUSED]
     coins = [coin("ann", "1") for _ in spelled]
     for terms, text in zip(coins, spelled, strict=True):
         terms["amount"]["initialAmount"] = text
@@ -75,6 +59,6 @@ def test_an_amount_is_read_in_every_spelling_and_what_is_none_costs_its_own_row_
 
     found = lf.coin_history(frame_of([update("u", 0, *nodes)], **WHOLE))
 
-    wanted = {f"{number:03}": Decimal(amount) for number, (_, amount) in enumerate(SPELLINGS.values())}
+    wanted = {f"{number:03}": Decimal(amount) for number, amount in enumerate(SPELLINGS.values())}
     assert dict(zip(found.contract_id, found.amount, strict=True)) == wanted
     assert found.attrs["not_understood"] == {f"{AMULET}: amount.initialAmount": len(REFUSED)}

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.computing import together
 from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.books import Books
 
@@ -13,6 +14,13 @@ from tests.economics.books import Books
 def history(net):
     """The whole history of the embedded ledger."""
     return lf.load_history(net, start="begin", as_="arrow", progress=False)
+
+
+@pytest.fixture(scope="module")
+def tables(history):
+    """The history of a file, for several tables."""
+    with together(history) as inputs:
+        yield inputs
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.models.computing import together
 from tests.economics.books import DAY, Books, micros
 
 
@@ -20,13 +19,6 @@ def weeks():
 @pytest.fixture(scope="module")
 def history(weeks):
     return lf.load_history(weeks, start="begin", progress=False, decimals="exact")
-
-
-@pytest.fixture(scope="module")
-def tables(history):
-    """The same, for several tables."""
-    with together(history) as inputs:
-        yield inputs
 
 
 @pytest.fixture(scope="module")

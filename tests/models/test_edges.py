@@ -45,14 +45,12 @@ def test_edges_sum_what_began_before_and_what_is_open(part, exact_history):
     assert Decimal(total.attrs["edges"]["open_at_end"]["coin"]) == total.total[0]
 
 
-@pytest.mark.parametrize("opened", [True, False], ids=["opening", "no opening"])
-def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_whole_history(days, opened):
+def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_whole_history(days):
+    """Without an opening; `test_every_economics_table.py` has parts with theirs."""
     net, start, end, whole = days
     key = ["round", "opened_at", "sv", "beneficiary", "weight"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IncompleteFiguresWarning)
-        opening = lf.load_opening(net, at=start) if opened else None
-        rows = lf.sv_rewards(lf.load_history(net, start=start, end=end, progress=False), opening=opening)
+    with pytest.warns(IncompleteFiguresWarning):
+        rows = lf.sv_rewards(lf.load_history(net, start=start, end=end, progress=False))
 
     held = rows[rows.whole]
 

@@ -36,13 +36,6 @@ def history(request):
     return request.getfixturevalue(request.param)
 
 
-@pytest.fixture(scope="module")
-def tables(history):
-    """The same, for several tables."""
-    with together(history) as inputs:
-        yield inputs
-
-
 def test_a_partys_entries_are_what_it_holds_at_every_time(tables):
     entries = lf.movements(tables)
     held = lf.balances_over_time(tables, every="1h")

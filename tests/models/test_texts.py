@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import ledgerframes as lf
 from ledgerframes.cli import app
-from ledgerframes.models.computing import together
 from ledgerframes.models.engine import INPUTS
 from ledgerframes.tables.derived import COMPUTED, DERIVED
 from ledgerframes.tables.replayed import ACTIVE
@@ -47,13 +46,6 @@ def plain(folder, history):
             return connection.sql(last).to_arrow_table()
 
         yield run
-
-
-@pytest.fixture(scope="module")
-def tables(history):
-    """The history for several tables."""
-    with together(history) as inputs:
-        yield inputs
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS.index if MODELS.kind[name] == "table" or name not in READ])

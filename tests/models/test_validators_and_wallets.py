@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.models.computing import together
 from tests.economics.books import DAY, OPEN, Books, micros
 from tests.economics.histories import DSO, WHOLE, archive, create, frame_of, update
 from tests.sandbox.economy_books import round_number
@@ -25,13 +24,6 @@ KINDS = {
 @pytest.fixture(scope="module")
 def history(switched):
     return lf.load_history(switched, start="begin", progress=False, decimals="exact")
-
-
-@pytest.fixture(scope="module")
-def tables(history):
-    """The same, for several tables."""
-    with together(history) as inputs:
-        yield inputs
 
 
 @pytest.fixture(scope="module")
