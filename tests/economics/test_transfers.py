@@ -21,17 +21,14 @@ from tests.economics.histories import (
     transfer,
     update,
 )  # fmt: skip
+from tests.economics.test_token_transfers import KIND, OUTPUTS, REASON, factory, leg, metas
 
 AMULET = "Splice.Amulet:Amulet"
 FACTORY = "Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules"
 INSTRUCTION = "Splice.AmuletTransferInstruction:AmuletTransferInstruction"
 ALLOCATION = "Splice.AmuletAllocation:AmuletAllocation"
 PREAPPROVAL = "Splice.AmuletRules:TransferPreapproval"
-STANDARD = f"{'cd' * 32}:Splice.Api.Token.TransferInstructionV1:TransferFactory"
-REASON, KIND = (f"splice.lfdecentralizedtrust.org/{key}" for key in ("reason", "tx-kind"))
-COMPLETED = {"tag": "TransferInstructionResult_Completed", "value": {"receiverHoldingCids": ["out"]}}
-PENDING = {"tag": "TransferInstructionResult_Pending", "value": {"transferInstructionCid": "instruction"}}
-FAILED = {"tag": "TransferInstructionResult_Failed", "value": {}}
+COMPLETED, FAILED = OUTPUTS["completed"], OUTPUTS["failed"]
 
 
 def moved(*outputs, **values):
@@ -39,17 +36,12 @@ def moved(*outputs, **values):
 
 
 def asked(**values):
-    leg = {
-        "sender": "alice", "receiver": "bob", "amount": "7.5000000000", "instrumentId": {"admin": DSO, "id": "Amulet"},
-        "inputHoldingCids": ["in"], "meta": {"values": {REASON: "rent"}},
-    }  # fmt: skip
-    return leg | values
+    return leg(instrumentId={"admin": DSO, "id": "Amulet"}, meta=metas({REASON: "rent"}), **values)
 
 
-def factory(outcome, *children, meta=None, extra=None, **values):
-    arguments = {"expectedAdmin": DSO, "transfer": asked(**values), "extraArgs": {"meta": {"values": extra or {}}}}
-    given = {"output": outcome, "senderChangeCids": [], "meta": {"values": meta or {}}}
-    return exercise(FACTORY, "factory", "TransferFactory_Transfer", arguments, given, *children, interface=STANDARD)
+def sent(*children, outcome="completed", **options):
+    """A transfer of coin by the token standard."""
+    return factory(outcome, *children, template=FACTORY, **{**asked(), **options})
 
 
 def rows_of(*roots, **options):
@@ -96,18 +88,16 @@ def test_what_is_paid_for_a_purchase_is_burned():
 def test_a_standard_choice_gives_a_transfer_below_it_the_last_reason_stated_or_counts_itself():
     inner = moved(output("bob", "7.5"), meta={REASON: "innermost"})
     rows = rows_of(
-        factory(COMPLETED, moved(output("bob", "7.5"), meta={KIND: "transfer"})),
-        factory(COMPLETED, extra={REASON: "extra"}),
-        factory(COMPLETED, extra={REASON: "extra"}, meta={REASON: "result"}),
-        factory(COMPLETED, inner, meta={REASON: "result"}),
-    )
+        sent(moved(output("bob", "7.5"), meta={KIND: "transfer"})), sent(extra={REASON: "extra"}),
+        sent(extra={REASON: "extra"}, result={REASON: "result"}), sent(inner, result={REASON: "result"}),
+    )  # fmt: skip
     assert [(row["event_id"], row["reason"]) for row in rows] == [
         ("u:1", "rent"), ("u:2", "extra"), ("u:3", "result"), ("u:5", "innermost"),
     ]  # fmt: skip
 
     ended, made = archive(AMULET, "in"), create(AMULET, "out", coin("bob", "7.5"))
-    (row,) = rows_of(factory(COMPLETED, ended, made))
-    (counted,) = rows_of(factory(COMPLETED, made, amount=None))  # the coins that were made
+    (row,) = rows_of(sent(ended, made))
+    (counted,) = rows_of(sent(made, amount=None))  # the coins that were made
     assert (row["event_id"], row["sender"], row["receiver"], row["amount"]) == ("u:0", "alice", "bob", Decimal("7.5"))
     assert (row["kind"], row["sender_fees"], counted["amount"]) == ("transfer", None, Decimal("7.5"))
 
@@ -119,7 +109,10 @@ def test_an_instruction_locks_and_its_acceptance_pays():
         exercise(INSTRUCTION, "instruction", f"TransferInstruction_{choice}", {}, given, consuming=True)
         for choice, given in (("Accept", accepted), ("Reject", failed), ("Withdraw", failed))
     )
-    events = [update("lock", 0, factory(PENDING, create(INSTRUCTION, "instruction", terms))), update("pay", 1, paid)]
+    events = [
+        update("lock", 0, sent(create(INSTRUCTION, "instruction", terms), outcome="pending")),
+        update("pay", 1, paid),
+    ]
 
     first, second = lf.transfers(frame_of(events)).to_dict("records")
     assert (first["receiver"], first["kind"]) == ("alice", "self")
@@ -149,11 +142,11 @@ def test_a_preapproved_payment_counts_once(wrapped):
     made = create(PREAPPROVAL, "pre", {"receiver": "bob", "provider": "host", "dso": DSO})
     arguments = {"context": {}, "inputs": [], "amount": "7.5", "sender": "alice", "description": "lunch"}
     children = [moved(output("bob", "7.5"))] if wrapped else []
-    sent = exercise(
+    preapproved = exercise(
         PREAPPROVAL, "pre", "TransferPreapproval_SendV2", arguments, {"result": result(), "meta": None}, *children
     )
 
-    (row,) = rows_of(made, factory(COMPLETED, sent))
+    (row,) = rows_of(made, sent(preapproved))
 
     assert (row["sender"], row["receiver"], row["amount"], row["round"]) == ("alice", "bob", Decimal("7.5"), 7)
     assert (row["reason"], row["provider"]) == ("lunch", "app" if wrapped else "host")
