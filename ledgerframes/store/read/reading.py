@@ -333,14 +333,28 @@ class Part:
         Never many: a step reads only the row groups of its own templates, while a copy has all rows.
         """
         names = [name for name in self.table.table.names if name in needed | listed]
+        most = min(room, _COPIED)
         with damage_named([self.table]):
+            if self._exceeds(most, names):
+                return self.dataset
             # All slabs have the same templates, but the first rows of a slab have one template. Reading ahead as by
             # default would read most of the lake.
             sample = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1)
-            if sample.nbytes * self.dataset.count_rows() > min(room, _COPIED) * max(len(sample), 1):
+            if sample.nbytes * self.dataset.count_rows() > most * max(len(sample), 1):
                 return self.dataset
             rows = self.dataset.to_table(columns=names)
         return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
+
+    def _exceeds(self, most: int, names: Sequence[str]) -> bool:
+        """Whether columns have more bytes than that by the footers of their files; in memory most take more."""
+        size = 0
+        for fragment in self.data.get_fragments(filter=self.rows):
+            for group in map(fragment.metadata.row_group, range(fragment.metadata.num_row_groups)):
+                columns = map(group.column, range(group.num_columns))
+                size += sum(one.total_uncompressed_size for one in columns if one.path_in_schema.split(".")[0] in names)
+            if size > most:
+                return True
+        return False
 
     def load(self, columns: Sequence[str], rows: pc.Expression | None = None) -> pa.Table:
         """Columns and rows in memory, in the order of the history or of loading, in the declared types.
