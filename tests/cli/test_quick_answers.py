@@ -77,7 +77,7 @@ def test_rewards_are_summed_exactly_by_when_they_end_whenever_they_began(command
     }
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize("table", DERIVED)
 def test_every_table_of_events_comes_out_of_the_shell(command, lake, tmp_path, table):
     done = command("compute", table.replace("_", "-"), lake, "-o", tmp_path / "rows.parquet")

@@ -212,7 +212,7 @@ def test_frames_of_other_libraries_and_a_history_in_arrow_are_drawn_alike(ledger
     for name, given, usual in (
         ("holdings", pa.Table.from_pandas(USUAL["holdings"]), USUAL["holdings"]),
         ("in_flight", pl.from_pandas(USUAL["in_flight"]), USUAL["in_flight"]),
-        *((name, arrow, history) for name in ("updates", "balances", "supply_by_purpose")),
+        *((name, arrow, history) for name in ("updates", "balances")),
     ):
         one, other = (getattr(lf.plot, name).__wrapped__(frame) for frame in (given, usual))
         assert one.subtitle == other.subtitle
@@ -263,7 +263,7 @@ def test_a_range_is_drawn_with_what_was_active_before_it():
     with lf.sandbox(updates=300, migrations=1) as net:
         middle = lf.load_updates(net, columns=["record_time"])["record_time"].iloc[150]
         opening, history = lf.load_opening(net, at=middle), lf.load_history(net, start=middle)
-    tables = {"burn": lf.mint_burn, "rewards": lf.reward_flows, "holdings": lf.holdings_from_events}
+    tables = {"burn": lf.mint_burn, "holdings": lf.holdings_from_events}
     for name, computed in tables.items():
         chart, frame = getattr(lf.plot, name), computed(history, opening=opening)
         assert chart.__wrapped__(history, opening=opening).subtitle == chart.__wrapped__(frame).subtitle
