@@ -13,6 +13,7 @@ from tests.economics.histories import (
     exercise,
     frame_of,
     incomplete,
+    known,
     opening_of,
     paid,
     result,
@@ -73,12 +74,10 @@ def test_every_kind_is_worth_its_weight_times_what_its_round_issues():
         "fund": ("development_fund", "fund", "carol", None, "5"),
         "activity": ("unclaimed_activity", "carol", "carol", None, "6"),
     }
-    for name, (kind, provider, beneficiary, issuance, amount) in worth.items():
-        row = rows[name]
-        assert (row["kind"], row["provider"], row["beneficiary"]) == (kind, provider, beneficiary), name
-        assert row["issuance"] == (None if issuance is None else Decimal(issuance)), name
-        assert row["amount"] == Decimal(amount), name
-        assert row["outcome"] == "open", name
+    columns = ("kind", "provider", "beneficiary", "issuance", "amount", "outcome")
+    for name, (*said, issuance, amount) in worth.items():
+        worths = (issuance and Decimal(issuance), Decimal(amount))
+        assert [rows[name][column] for column in columns] == [*said, *worths, "open"], name
     assert rows["alive"]["weight"] == 1
     assert [rows[name]["featured"] for name in ("featured", "plain")] == [True, False]
     assert pd.isna(rows["sv"]["featured"])
@@ -260,14 +259,13 @@ def test_a_coupon_of_the_second_version_may_be_a_validators():
     end = claimed(*(archive(V2, name) for name in stated), inputAppRewardAmount="16.0")
 
     rows = lf.rewards(frame_of([made, end]))
-    assert {*zip(rows.contract_id, rows.kind, rows.amount, rows.outcome, strict=True)} == {
-        (name, "validator", 8, "claimed") for name in stated
-    }
-    minted = lf.mint_burn(frame_of([made, end]))
-    assert (minted.minted_app.sum(), minted.minted_validator.sum()) == (0, 16)
+    assert known(rows, "contract_id", "kind", "amount", "outcome") == [
+        (name, "validator", 8, "claimed") for name in sorted(stated)
+    ]
     # Without its create nobody knows whose it is.
-    minted = lf.mint_burn(frame_of([end]))
-    assert (minted.minted_app.sum(), minted.minted_validator.sum(), minted.minted_app_or_validator.sum()) == (0, 0, 16)
+    kinds = ["minted_app", "minted_validator", "minted_app_or_validator"]
+    for items, minted in (([made, end], [0, 16, 0]), ([end], [0, 0, 16])):
+        assert lf.mint_burn(frame_of(items))[kinds].sum().to_list() == minted
 
 
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # only some of these lack anything
