@@ -32,14 +32,15 @@ class FileCache:
     _read: deque[Path] = field(default_factory=deque)
     _ahead: deque[Path] = field(default_factory=deque)
     _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+    #: For both lists: paths are compared one by one, and other threads run in between.
+    _changing: Lock = field(default_factory=Lock)
 
     def fetch(self, name: str, get: Get) -> None:
         """Make a file available; of those whose reader ends before opening them, the last ones are kept."""
         target = self.folder / name
         with self._locks[name]:
             _get(target, get)
-        self._ahead.append(target)
-        self._remove(self._ahead, self.capacity + _AHEAD)
+        self._keep(target, self._ahead, self.capacity + _AHEAD)
 
     @contextmanager
     def opened(self, name: str, get: Get) -> Iterator[Any]:
@@ -49,22 +50,22 @@ class FileCache:
         with self._locks[name]:
             _get(target, get)
             file = pa.OSFile(str(target), "rb")
-        with suppress(ValueError):
+        with self._changing, suppress(ValueError):
             self._ahead.remove(target)
         try:
             with file:
                 yield file
         finally:  # also if a reader stops in the middle
-            self._read.append(target)
-            self._remove(self._read, self.capacity)
+            self._keep(target, self._read, self.capacity)
 
-    def _remove(self, files: deque[Path], most: int) -> None:
-        """Remove all but the last files."""
-        while len(files) > most:
-            with suppress(IndexError):  # another reader was faster
-                target = files.popleft()
-                with self._locks[target.name]:
-                    target.unlink(missing_ok=True)
+    def _keep(self, target: Path, files: deque[Path], most: int) -> None:
+        """Add a file, and remove all but the last ones."""
+        with self._changing:
+            files.append(target)
+            surplus = [files.popleft() for _ in range(len(files) - most)]
+        for file in surplus:
+            with self._locks[file.name]:
+                file.unlink(missing_ok=True)
 
 
 def _get(target: Path, get: Get) -> None:

@@ -1,10 +1,13 @@
 """`load_history` by objects gives the rows that it gives by pages, and refuses objects that are not whole."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.sandbox.faults import Faults
 from tests.objects.conftest import assert_same_rows
 from tests.rigs.object_faults import ObjectFaults
@@ -168,3 +171,21 @@ def test_an_object_that_was_damaged_on_the_way_is_downloaded_again():
     kinds = ("truncated", "ok", "reset-in-body", "503", "short-body", "truncated", "truncated")
     with lf.sandbox(updates=300, faults=Faults(sequence=kinds, paths=spoiled)) as net:
         assert lf.load_history(net, source="objects").updates.equals(whole)
+
+
+def test_many_threads_may_fetch_and_read_the_same_files_at_once(tmp_path):
+    cache, interval = FileCache(tmp_path), sys.getswitchinterval()
+
+    def read(first):
+        for number in range(first, first + 200):
+            name = str(number % 20)
+            cache.fetch(name, lambda target: target.write_bytes(b"whole"))
+            with cache.opened(name, lambda target: target.write_bytes(b"whole")) as file:
+                assert file.read() == b"whole"
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert len([*threads.map(read, range(8))]) == 8
+    finally:
+        sys.setswitchinterval(interval)
