@@ -1,6 +1,7 @@
 """A lake of models: `sql` sees each as a view, and computed tables read kept rows where they reach."""
 
 import re
+import shutil
 from functools import partial
 
 import pytest
@@ -45,8 +46,16 @@ _READINGS = {
 }
 
 
+@pytest.fixture(scope="module")
+def begun(small, tmp_path_factory):
+    """A lake of most of that network; to be copied."""
+    store = lf.open_store(tmp_path_factory.mktemp("begun") / "lake")
+    store.sync(small, end=place(small, 220), progress=False)
+    return store
+
+
 @pytest.mark.parametrize("reading", _READINGS.values(), ids=_READINGS)
-def test_what_reads_a_lake_more_than_once_reads_one_state_of_it(reading, small, tmp_path):
+def test_what_reads_a_lake_more_than_once_reads_one_state_of_it(reading, begun, small, tmp_path):
     class Busy(lf.types.Store):
         def load(self, *of, **options):
             rows = super().load(*of, **options)
@@ -54,8 +63,7 @@ def test_what_reads_a_lake_more_than_once_reads_one_state_of_it(reading, small, 
                 syncs.pop()()  # another process, between two reads
             return rows
 
-    store, syncs = lf.open_store(tmp_path / "lake"), []
-    store.sync(small, end=place(small, 220), progress=False)
+    store, syncs = lf.open_store(shutil.copytree(begun._lake.folder, tmp_path / "lake")), []
     before, rows = reading(store, tmp_path), len(store.load("updates"))
     syncs.append(partial(store.sync, small, progress=False))
 

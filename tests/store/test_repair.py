@@ -23,7 +23,7 @@ ALL = (*SHOWN, "open_contracts", "syncs")
 
 @pytest.fixture(scope="module")
 def net():
-    with lf.sandbox(seed=5, updates=240) as network:
+    with lf.sandbox(seed=5, updates=160) as network:
         update = network.sandbox.world.updates[100]
         item = json.loads(update.rendered)
         item["effective_at"] = "tomorrow"

@@ -22,7 +22,7 @@ from tests.rigs.object_faults import ObjectFaults
 from tests.store.conftest import assert_covered_alike, assert_whole, by_value, downloads
 
 #: Few enough that a segment of the quiet ledger has several pages.
-PAGE = 25
+PAGE = 60
 ON_A_CLUSTER = [pytest.mark.long, pytest.mark.filterwarnings("default")]  # its own libraries warn
 
 
