@@ -107,7 +107,7 @@ def test_a_sample_is_drawn_again_by_its_seed(parted, small):
     assert 0 < first.compared == again.compared < 240
     places = [parted.verify(small, sample=1, seed=seed).up_to for seed in range(3)]
     assert len(set(places)) > 1
-    reached = [parted.verify(small, sample=number, seed=3).up_to for number in range(1, 9)]
+    reached = [parted.verify(small, sample=number, seed=3).up_to for number in (1, 2, 4, 8)]
     assert reached == sorted(reached)
     with pytest.raises(lf.errors.InputError, match="sample=0"):
         parted.verify(small, sample=0)
