@@ -15,13 +15,8 @@ ROUNDS = pd.DataFrame({"round": [10, 20, 40], "opens_at": TIMES})
 
 def licenses(**first_rounds):
     """One license per validator, all made anew just now."""
-    rounds = [None if number is None else number for number in first_rounds.values()]
-    return pd.DataFrame(
-        {
-            "validator": list(first_rounds), "created_at": pd.Timestamp("2026-01-30T08:39:28Z"),
-            "first_round": pd.array(rounds, dtype="Int64"),
-        }
-    )  # fmt: skip
+    created_at, rounds = pd.Timestamp("2026-01-30T08:39:28Z"), pd.array([*first_rounds.values()], dtype="Int64")
+    return pd.DataFrame({"validator": [*first_rounds], "created_at": created_at, "first_round": rounds})
 
 
 def test_a_captured_page_grows_in_the_months_that_the_first_rounds_tell(captures):

@@ -311,7 +311,8 @@ class Books:
                     users[provider, day] |= {one["receiver"] for one in terms["outputs"]} - {terms["sender"]}
                     # The fees of a purchase are inside what was paid.
                     if terms["outputs"] and TRAFFIC not in above:
-                        amount = sum(map(Decimal, fees_of(summary)))
+                        fees = [*summary["outputFees"], summary["holdingFees"], summary["senderChangeFee"]]
+                        amount = sum(map(Decimal, fees))
                 elif choice in (TRAFFIC, *PREAPPROVALS):
                     provider, amount = payer_of(event), Decimal(stated["amuletPaid"])
                 if amount is not None:
@@ -335,11 +336,6 @@ def payer_of(event: dict[str, Any]) -> str:
     """Who pays for traffic or a preapproval; a renewal names its provider in the result alone."""
     payer: str = event["choice_argument"].get("provider") or event["exercise_result"]["provider"]
     return payer
-
-
-def fees_of(summary: dict[str, Any]) -> list[str]:
-    """The fees that a payment's summary states: those of its outputs, and the others."""
-    return [*summary["outputFees"], summary["holdingFees"], summary["senderChangeFee"]]
 
 
 def prices_in(result: Any) -> set[Decimal]:

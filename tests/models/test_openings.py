@@ -44,7 +44,7 @@ def before(history, time):
     return lf.active_contracts(history, at=time - US, as_="arrow")
 
 
-@pytest.mark.long(quick=14)
+@pytest.mark.long(quick=7)
 @pytest.mark.parametrize("number", range(200))
 def test_an_opening_that_is_shifted_or_thinned_or_without_proof_is_refused(number, history, times):
     chance = random.Random(number)
