@@ -38,12 +38,12 @@ def python_blocks(page: Path) -> list[Block]:
     return [Block(found[1], found[2] or "", text.count("\n", 0, found.start()) + 2) for found in _PYTHON.finditer(text)]
 
 
-def run(page: Path) -> Iterator[tuple[Block, str]]:
-    """Each Python block of a page with what it prints, run with the names of those before it; not in the README."""
+def run(page: Path, first: int = 0) -> Iterator[tuple[Block, str]]:
+    """Each Python block of a page, from one on, with what it prints; those of the README are programs of their own."""
     import matplotlib.pyplot as plt
 
     names: dict[str, object] = {}
-    for block in python_blocks(page):
+    for block in python_blocks(page)[first:]:
         names = {"__name__": "__main__"} | (names if page != README else {})
         said = io.StringIO()
         with contextlib.redirect_stdout(said):

@@ -231,14 +231,7 @@ def test_a_validator_alone_serves_open_rounds_and_says_that_closed_ones_are_not_
     assert (rounds.attrs["phases"], wanted.attrs["phases"]) == ("open, issuing", "open, issuing, closed")
 
 
-@pytest.mark.parametrize(
-    "load",
-    [
-        lf.load_history, lf.load_events, lf.load_licenses, lf.load_active_contracts, lf.load_scans,
-        lf.load_featured_apps, lf.plan,
-    ],
-    ids=lambda f: f.__name__,
-)  # fmt: skip
+@pytest.mark.parametrize("load", [lf.load_history, lf.load_licenses, lf.plan], ids=lambda f: f.__name__)
 def test_a_validator_alone_says_what_it_cannot_give_and_what_can(load, both):
     with pytest.raises(ConfigurationError) as caught:
         load(both[1])
