@@ -51,12 +51,14 @@ def assert_same(found, wanted):
     assert [name for name in TABLES if not found[name].equals(wanted[name])] == []
 
 
-def test_files_a_store_and_polars_give_the_same_rows(exact_history, lake, rows, tmp_path):
+def test_files_a_store_and_polars_give_the_same_rows(net, exact_history, rows, tmp_path):
     """`test_a_table_comes_in_every_form` has them of pandas."""
-    assert_same(rows_of_all(lake), rows)
-    lf.export(dict(exact_history._asdict()), tmp_path, personal=True)
-    assert_same(rows_of_all(tmp_path), rows)
-    assert lf.supply(str(tmp_path / "events.parquet")).attrs["range"].startswith("ledger begin to ")
+    store, files = lf.open_store(tmp_path / "lake"), tmp_path / "files"
+    store.sync(net, progress=False)
+    assert_same(rows_of_all(store), rows)
+    lf.export(dict(exact_history._asdict()), files, personal=True)
+    assert_same(rows_of_all(files), rows)
+    assert lf.supply(str(files / "events.parquet")).attrs["range"].startswith("ledger begin to ")
 
     # polars holds no provenance, which would prove that nothing was before the events
     history = lf.types.History(*map(pl.from_arrow, exact_history))
@@ -93,10 +95,7 @@ def test_a_path_of_a_lake_or_of_another_file_is_an_error_that_says_what_to_give(
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (
-            lambda events: events.assign(payload=events.payload.map(json.loads, na_action="ignore")),
-            "'payload' does not",
-        ),
+        (lambda events: events.assign(payload=events.payload.map(json.loads, "ignore")), "'payload' does not"),
         (lambda events: events.assign(acting_parties=events.acting_parties.astype(str)), "'acting_parties' does not"),
         (lambda events: events.assign(record_time=events.record_time.dt.tz_localize(None).astype(object)), "a zone"),
         (lambda events: events.assign(record_time=events.record_time.astype(str).astype(object)), "a zone"),
@@ -142,13 +141,6 @@ def test_no_events_are_no_rows():
     for name, found in rows_of_all(frame_of([], **WHOLE)).items():
         assert found.num_rows <= 1, name
         assert [field.type for field in found.schema] == [field.type for field in TABLES[name].schema]
-
-
-@pytest.fixture(scope="module")
-def lake(net, tmp_path_factory):
-    store = lf.open_store(tmp_path_factory.mktemp("economics") / "lake")
-    store.sync(net, progress=False)
-    return store
 
 
 @pytest.fixture(scope="module")

@@ -20,13 +20,6 @@ def part(net, exact_history):
     return lf.load_history(net, start=start, progress=False, decimals="exact"), lf.load_opening(net, at=start)
 
 
-@pytest.fixture(scope="module")
-def days(switched, switched_history):
-    """A network, a range that cuts rounds at both of its ends, and what super validators earned in all."""
-    times = switched_history.updates["record_time"].to_pandas()
-    return switched, times[len(times) // 3], times[2 * len(times) // 3], lf.sv_rewards(switched_history)
-
-
 def test_edges_sum_what_began_before_and_what_is_open(part, exact_history):
     history, opening = part
     whole = lf.rewards(exact_history)
@@ -45,14 +38,14 @@ def test_edges_sum_what_began_before_and_what_is_open(part, exact_history):
     assert Decimal(total.attrs["edges"]["open_at_end"]["coin"]) == total.total[0]
 
 
-def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_whole_history(days):
+def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_whole_history(switched, switched_history):
     """Without an opening; `test_every_economics_table.py` has parts with theirs."""
-    net, start, end, whole = days
-    key = ["round", "opened_at", "sv", "beneficiary", "weight"]
+    times, whole = switched_history.updates["record_time"].to_pandas(), lf.sv_rewards(switched_history)
+    start, end = times.iloc[[len(times) // 3, 2 * len(times) // 3]]
     with pytest.warns(IncompleteFiguresWarning):
-        rows = lf.sv_rewards(lf.load_history(net, start=start, end=end, progress=False))
+        rows = lf.sv_rewards(lf.load_history(switched, start=start, end=end, progress=False))
 
-    held = rows[rows.whole]
+    held, key = rows[rows.whole], ["round", "opened_at", "sv", "beneficiary", "weight"]
 
     assert 0 < held["round"].nunique() < rows["round"].nunique()
     assert held.opened_at.notna().all()

@@ -20,14 +20,8 @@ from ledgerframes.models.engine import VARIABLE, Engine
 from ledgerframes.models.inputs import inputs_of
 
 
-@pytest.fixture
-def spill(tmp_path, monkeypatch):
-    """Where spill folders are made in this test."""
+def test_what_does_not_fit_the_memory_goes_to_a_folder_that_is_gone_afterwards(history, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
-
-
-def test_what_does_not_fit_the_memory_goes_to_a_folder_that_is_gone_afterwards(history, spill, monkeypatch):
     monkeypatch.setenv(VARIABLE, "100MB")
     with Engine(inputs_of(history).gives) as engine:
         engine.rows("rewards")
@@ -35,10 +29,10 @@ def test_what_does_not_fit_the_memory_goes_to_a_folder_that_is_gone_afterwards(h
             engine._connection.execute,
             "create temp table large as select i, repeat('x', 200) || i as text from range(900000) as t(i)",
         )
-        (folder,) = spill.iterdir()
+        (folder,) = tmp_path.iterdir()
         assert folder.stat().st_mode & 0o077 == 0
         assert list(folder.iterdir())
-    assert not list(spill.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enough(history, monkeypatch):

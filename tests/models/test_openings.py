@@ -208,37 +208,27 @@ def test_what_a_refused_opening_says_to_do_works_wherever_the_events_begin(net, 
         lf.active_contracts(between, opening=contracts.iloc[1:])
 
 
-@pytest.fixture(scope="module")
-def ended(net, tmp_path_factory):
-    """A history and a lake that end at a time, histories that a limit ends before it, and that time."""
+def test_nothing_is_computed_for_a_time_after_a_range_or_a_lake(net, tmp_path):
     end = lf.load_updates(net, limit=300, progress=False).record_time.max()
-    store = lf.open_store(tmp_path_factory.mktemp("ended") / "lake")
+    store, whole = lf.open_store(tmp_path / "lake"), {"start": "begin", "progress": False}
     store.sync(net, end=end, progress=False)
-    whole = {"start": "begin", "progress": False}
-    cuts = [lf.load_history(net, limit=200, **whole, **more) for more in ({}, {"end": end})]
-    return lf.load_history(net, end=end, **whole), store, cuts, end
-
-
-@pytest.mark.parametrize("table", AT)
-def test_nothing_is_computed_for_a_time_after_a_range_or_a_lake(ended, table):
-    part, store, cuts, end = ended
-    assert len(table(part, at=end)) > 0
-    for later in (end + MINUTE, (99, end)):
-        with pytest.raises(lf.errors.PartialResultError, match=r"reach up to .*at="):
-            table(part, at=later)
-    for cut in cuts:
-        assert cut.events.attrs["range"].endswith("(where limit= ends it)")
-        assert len(table(cut, at=cut.updates.record_time.max())) > 0
-        with pytest.raises(lf.errors.PartialResultError, match=r"reach up to .*at="):
-            table(cut, at=end)
+    part, *cuts = (
+        lf.load_history(net, **whole, **more) for more in ({"end": end}, {"limit": 200}, {"limit": 200, "end": end})
+    )
     of_store = lf.types.History(*(store.load(name, end=end - MINUTE) for name in part._fields))
-    assert len(table(of_store, at=end - MINUTE)) > 0
-    with pytest.raises(lf.errors.PartialResultError, match=r"reach up to .*at="):
-        table(of_store, at=end)
     last = store.coverage().up_to.max()
-    assert len(table(store, at=last)) > 0
-    with pytest.raises(lf.errors.PartialResultError, match="reach up to"):
-        table(store, at=last + MINUTE)
+    # What is given, a time that it reaches, and times that it does not.
+    given = [
+        (part, end, [end + MINUTE, (99, end)]), *((cut, cut.updates.record_time.max(), [end]) for cut in cuts),
+        (of_store, end - MINUTE, [end]), (store, last, [last + MINUTE]),
+    ]  # fmt: skip
+    assert all(cut.events.attrs["range"].endswith("(where limit= ends it)") for cut in cuts)
+    for table in AT:
+        for history, reached, later in given:
+            assert len(table(history, at=reached)) > 0
+            for at in later:
+                with pytest.raises(lf.errors.PartialResultError, match="reach up to"):
+                    table(history, at=at)
 
 
 @pytest.mark.parametrize("table", AT)

@@ -33,14 +33,9 @@ HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
 
 
 @pytest.fixture(scope="module")
-def books(three_days):
-    return three_days
-
-
-@pytest.fixture(scope="module")
-def events(books):
+def events(three_days):
     """Their events, for several tables."""
-    with together(frame_of(books.items, **WHOLE)) as inputs:
+    with together(frame_of(three_days.items, **WHOLE)) as inputs:
         yield inputs
 
 
@@ -64,10 +59,10 @@ def assert_allowed(books, rows):
         assert row.allowed_usd == rounded(row.allowed * Decimal(opened["amuletPrice"]))
 
 
-def test_what_the_curve_allows_is_in_the_raw_rounds(books, events):
+def test_what_the_curve_allows_is_in_the_raw_rounds(three_days, events):
     rows = lf.issuance(events).set_index("round")
 
-    assert_allowed(books, rows)
+    assert_allowed(three_days, rows)
     assert {*rows.next_step_round.isna()} == {True, False}
     # What a round says of the next step is what that round is allowed, once it is there.
     allowed = [column for column in rows if column.startswith("allowed") and f"next_{column}" in rows]
@@ -85,13 +80,13 @@ def test_what_the_curve_allows_is_in_the_rounds_of_a_captured_page():
     assert_allowed(books, lf.issuance(frame_of(books.items, **WHOLE)).set_index("round"))
 
 
-def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(books, events):
-    minted, expired, left = books.coupons()
+def test_what_became_of_a_rounds_coupons_is_in_the_raw_events(three_days, events):
+    minted, expired, left = three_days.coupons()
 
     rows = lf.issuance(events).set_index("round")
 
     assert min(map(len, (minted, expired, left))) > 2
-    price = {round_number(life.payload): Decimal(life.payload["amuletPrice"]) for life in books.of(OPEN)}
+    price = {round_number(life.payload): Decimal(life.payload["amuletPrice"]) for life in three_days.of(OPEN)}
     for number, row in rows.iterrows():
         assert (row.minted, row.expired) == (minted[number], expired[number])
         assert (None if pd.isna(row.open) else row.open) == left.get(number)
@@ -185,11 +180,11 @@ def test_a_share_of_the_development_fund_that_is_not_stated_is_that_of_the_packa
         assert (rows.next_allowed_development_fund[0], rows.next_allowed_sv[0]) == (2 * fund, 1_200_000 - 2 * fund)
 
 
-def test_supply_by_purpose_is_that_of_the_raw_contracts(books, events):
+def test_supply_by_purpose_is_that_of_the_raw_contracts(three_days, events):
     rows = lf.supply_by_purpose(events, every="2min")
 
     names = [*HELD, *POOLS.values(), "development_fund_spent"]
-    stocks = books.stocks(map(micros, rows.time))
+    stocks = three_days.stocks(map(micros, rows.time))
     for (place, row), (sums, price) in zip(rows.iterrows(), stocks, strict=True):
         assert [row[name] for name in names] == [sums[name] for name in names]
         assert [row[f"{name}_usd"] for name in names] == [rounded(sums[name] * price) for name in names]
