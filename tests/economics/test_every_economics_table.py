@@ -190,17 +190,14 @@ def test_what_is_no_events_or_no_opening_is_refused(name, history):
                 run(name, history, opening=opening)
 
 
-def in_a_circle(events):
-    events = events.copy()
-    exercises = events.index[events.choice.notna() & events.parent_event_id.notna()]
-    child = exercises[0]
+def test_what_is_above_an_event_is_read_from_its_place_in_the_tree(history, inputs):
+    """Here two exercises state that each is below the other; columns may be of pyarrow, too."""
+    events = history.events.copy()
+    child = events.index[events.choice.notna() & events.parent_event_id.notna()][0]
     parent = events.index[events.event_id == events.parent_event_id[child]][0]
     events.loc[parent, "parent_event_id"] = events.event_id[child]
-    return events
 
-
-def test_what_is_above_an_event_is_read_from_its_place_in_the_tree(history, inputs):
-    with together(in_a_circle(history.events).convert_dtypes(dtype_backend="pyarrow")) as circle:
+    with together(events.convert_dtypes(dtype_backend="pyarrow")) as circle:
         for table in (lf.transfers, lf.mint_burn, lf.rewards):
             assert table(circle).equals(table(inputs))
 

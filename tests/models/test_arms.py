@@ -66,11 +66,6 @@ def arms(sql):
     return found
 
 
-def inputs_below(name):
-    """The inputs that a model and its steps read."""
-    return {lower for step in steps(name) for lower in below(step)} & {*INPUTS}
-
-
 class Counting:
     """Makes the steps of models with texts that count which arms of a `case` are taken.
 
@@ -209,11 +204,12 @@ def histories(net, history, switched_history):
 
 def test_every_arm_of_a_case_is_reached(histories):
     counting = Counting()
+    needs = {name: {low for step in steps(name) for low in below(step)} & {*INPUTS} for name in MODELS}
     for gives, settings in histories:
         with Engine(gives) as engine:
             for values in settings:
                 engine.set(values)
-                wanted = [name for name in MODELS if counting.wants(name) and inputs_below(name) <= gives.keys()]
+                wanted = [name for name in MODELS if counting.wants(name) and needs[name] <= gives.keys()]
                 order = dict.fromkeys(step for name in wanted for step in steps(name))
                 counting.make(engine, [step for step in order if step not in engine._built])
 
