@@ -23,6 +23,8 @@ from ledgerframes.models.licenses import license_growth
 from ledgerframes.models.openings import stored_opening
 from ledgerframes.models.reassignments import reassignment_flows
 from ledgerframes.store.store import Store
+from ledgerframes.tables.history import REASSIGNMENTS
+from ledgerframes.tables.kinds import JSON, TEXTS
 
 #: The columns of events that `license_growth` reads.
 _OF_LICENSES: Final = (
@@ -164,7 +166,8 @@ class ReportData:
             return self.reassignments
         if self.opening is None or self.begins is not None:
             return self.whole.reassignments
-        return self.store.load("reassignments", end=self.end)
+        plain = [column.name for column in REASSIGNMENTS.columns if column.kind not in {JSON, TEXTS}]
+        return self.store.load("reassignments", columns=plain, end=self.end)
 
     @property
     def _models_read_store(self) -> bool:
