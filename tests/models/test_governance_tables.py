@@ -174,7 +174,7 @@ def by_hand():
         update("g6", 56, close(failing, "VRO_AcceptedButActionFailed", value={"description": "no such right"})),
         update("g7", 57, *(archive(RIGHT, of, f"FeaturedAppRight_{how}") for of, how in ended.items())),
         update("g8", 58, archive(PRICE, "p0"), price("p3", "c", "4.0")),
-        update("g9", 59, coupon("c2", "a::1", "z::1"), coupon("c3", "a::1", "y::1"), request("z"),
+        update("g9", 59, *(coupon(f"of {to}", "a::1", to[:4]) for to in ("z::1", "y::1", "z::1 again")), request("z"),
                *(close(request(name, ("a", False)), tag) for name, tag in outcomes.items())),
     ]  # fmt: skip
 
