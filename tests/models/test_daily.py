@@ -95,14 +95,14 @@ def valued(tables, coin, amounts):
 
 
 def test_a_part_says_which_days_its_ends_cut_and_how_far_back_it_reaches(weeks, days):
-    start, end = days.index[3] + pd.Timedelta("5h"), days.index[14] + pd.Timedelta("7h")
+    start, end = days.index[3] + pd.Timedelta("5h"), days.index[14]  # which leaves the day before it whole
     part = lf.load_history(weeks, start=start, end=end, progress=False, decimals="exact")
     rows = lf.network_daily(part, opening=lf.load_opening(weeks, at=start)).set_index("time")
 
-    assert rows.whole.to_list() == [False, *[True] * 10, False]
+    assert rows.whole.to_list() == [False, *[True] * 10]
     assert rows.new_parties.isna().all()
-    assert rows.active_7d.isna().to_list() == [True] * 7 + [False] * 5
-    assert rows.active_7d[7:-1].to_list() == days.active_7d[rows.index[7:-1]].to_list()
+    assert rows.active_7d.isna().to_list() == [True] * 7 + [False] * 4
+    assert rows.active_7d[7:].to_list() == days.active_7d[rows.index[7:]].to_list()
 
 
 def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
