@@ -186,10 +186,12 @@ def check_migrations(root: Root, name: str, covered: Sequence[Interval], wanted:
         if beyond or (not wanted.has_end and wanted.since is not None and wanted.since > end):
             lacking = min(later)
     if lacking is not None:
-        alone = "" if name in DERIVED_TABLES else "give start= and end= as pairs (migration id, time), "
+        kept = name in DERIVED_TABLES
+        lacks = "it is not computed for" if kept else "nothing is stored of"
+        remedy = f"run store.derive(['{name}'])" if kept else "give start= and end= as pairs (migration id, time)"
         raise PartialResultError(
-            f"{name}: {wanted} means every migration, and nothing is stored of migration {lacking}, which may have rows"
-            f" of that time. To go on, {alone}sync that range by times, or pass allow_partial=True to get what there is"
+            f"{name}: {wanted} means every migration, and {lacks} migration {lacking}, which may have rows of that"
+            f" time. To go on, {remedy}, sync that range by times, or pass allow_partial=True to get what there is"
         )
 
 
