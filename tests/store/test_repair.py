@@ -24,10 +24,10 @@ ALL = (*SHOWN, "open_contracts", "syncs")
 @pytest.fixture(scope="module")
 def net():
     with lf.sandbox(seed=5, updates=160) as network:
-        update = network.sandbox.world.updates[100]
-        item = json.loads(update.rendered)
-        item["effective_at"] = "tomorrow"
-        network.sandbox.world.updates[100] = update._replace(rendered=json.dumps(item).encode())
+        updates = network.sandbox.world.updates
+        number = next(number for number in range(100, 160) if b'"effective_at"' in updates[number].rendered)
+        item = json.loads(updates[number].rendered) | {"effective_at": "tomorrow"}
+        updates[number] = updates[number]._replace(rendered=json.dumps(item).encode())
         yield network
 
 
