@@ -117,7 +117,7 @@ lint: $(READY)  ## style, types, layers, spelling, words
 	$(BIN)/python -m tests.prose
 
 notebooks: $(READY)  ## run the notebooks and store what they print and draw; read the difference
-	$(BIN)/python -m tests.refresh_notebooks
+	$(BIN)/python -m docs.refresh_notebooks
 
 lab: $(READY)  ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
@@ -127,12 +127,12 @@ bench: $(READY)  ## write benchmarks to docs/figures.md, as ratios against a bas
 	$(BIN)/python -m tests.benchmarks --write docs/figures.md
 
 pages: $(READY)  ## run the pages' code blocks and write what they print beneath them; read the difference
-	$(BIN)/python -m tests.refresh_documents
+	$(BIN)/python -m docs.refresh_documents
 
 docs: $(READY)  ## make the stubs, the data dictionary, the table of endpoints, the README's chart, the gallery, the cheat sheet, and the site in docs/site
 	$(BIN)/python -m tests.stubs
-	$(BIN)/python -m tests.dictionary
-	$(BIN)/python -m tests.endpoints
+	$(BIN)/python -m docs.dictionary
+	$(BIN)/python -m docs.endpoints
 	cd docs && MPLBACKEND=agg ../$(BIN)/python front.py && MPLBACKEND=agg ../$(BIN)/python gallery.py && ../$(BIN)/python cheat_sheet.py
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/site
 	@echo "the site is in docs/site/index.html"

@@ -1,5 +1,6 @@
 """The list of the contract's endpoints is whole and true."""
 
+from docs.endpoints import PAGE, page
 from ledgerframes.interfaces.calls import calls_of, declared_call
 from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from ledgerframes.interfaces.ledger import Ledger
@@ -7,7 +8,6 @@ from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
 from ledgerframes.tables.catalogue import CATALOGUE
-from tests.endpoints import PAGE, page
 from tests.official.typed_calls import needed
 from tests.sandbox.asking import ask
 

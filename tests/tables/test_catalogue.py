@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from docs.dictionary import PAGE, page
 from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import COMPUTED
-from tests.dictionary import PAGE, page
 
 every_table = pytest.mark.parametrize("table", [*CATALOGUE.values(), *COMPUTED.values()], ids=[*CATALOGUE, *COMPUTED])
 

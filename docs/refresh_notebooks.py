@@ -2,7 +2,7 @@
 
 A cell keeps its outputs where only times and ids would change, so that a refresh changes no more than was meant.
 
-python -m tests.refresh_notebooks [--pictures] [NOTEBOOK ...]     --pictures draws those again that are there
+python -m docs.refresh_notebooks [--pictures] [NOTEBOOK ...]     --pictures draws those again that are there
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def refresh(path: Path, started: Any, *, redraw: bool) -> int:
 
 def main() -> None:
     """Refresh the notebooks named, or all."""
-    parser = argparse.ArgumentParser(prog="python -m tests.refresh_notebooks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m docs.refresh_notebooks", description=__doc__)
     parser.add_argument("--pictures", action="store_true")
     parser.add_argument("notebooks", nargs="*", type=Path)
     given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Writes the table of endpoints in the reference, between its marks: `python -m tests.endpoints`."""
+"""Writes the table of endpoints in the reference, between its marks: `python -m docs.endpoints`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Writes the data dictionary in `data/dictionary.md` from the tables' declarations: `python -m tests.dictionary`."""
+"""Writes the data dictionary in `data/dictionary.md` from the tables' declarations: `python -m docs.dictionary`."""
 
 from pathlib import Path
 
