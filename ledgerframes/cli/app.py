@@ -15,6 +15,7 @@ import warnings
 from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -48,7 +49,7 @@ def main() -> None:
     with _signals_as_exits(), warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            app(prog_name="ledgerframes")
+            _commands()(prog_name="ledgerframes")
             end_if_signalled()
         except LedgerframesError as error:
             say(f"error: {_in_its_words(error)}", err=True)
@@ -63,6 +64,12 @@ def main() -> None:
             sys.exit(1)
 
 
+@cache
+def _commands() -> Any:
+    """The commands, which typer takes longer to build than most errors take to be told."""
+    return get_command(app)
+
+
 def _open_closed_streams() -> None:
     """Let output that was closed before the start (`>&-`) lead nowhere, instead of into the next file to be opened."""
     for name in ("stdout", "stderr"):
@@ -73,10 +80,9 @@ def _open_closed_streams() -> None:
 
 def _in_its_words(message: object) -> str:
     """A message to the shell of the command that was typed."""
-    group: Any = get_command(app)
     named = {
         name: {option.name: option.opts[0] for option in command.params if option.opts[0].startswith("--")}
-        for name, command in group.commands.items()
+        for name, command in _commands().commands.items()
     }
     typed = next((word for word in sys.argv[1:] if word in named), "compute")
     return of_the_shell(str(message), dict(ChainMap(*named.values())), partial="allow_partial" in named[typed])

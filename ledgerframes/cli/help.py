@@ -75,14 +75,14 @@ class Command(_InOrder, TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, without what few need."""
-        typed = ctx.meta.get(ARGS, [])
-        left_out = 0
-        for option in self.get_params(ctx):
-            if isinstance(option, TyperOption) and not option.hidden and _is_rare(option, typed):
-                option.hidden, left_out = True, left_out + 1
-        if left_out:
-            self.epilog = f"{left_out} more options: {ctx.command_path} --help-all"
+        options = [one for one in self.get_params(ctx) if isinstance(one, TyperOption) and not one.hidden]
+        rare = [option for option in options if _is_rare(option, ctx.meta.get(ARGS, []))]
+        self.epilog = f"{len(rare)} more options: {ctx.command_path} --help-all" if rare else None
+        for option in rare:
+            option.hidden = True
         super().format_help(ctx, formatter)
+        for option in rare:
+            option.hidden = False
 
 
 class Group(_InOrder, TyperGroup):

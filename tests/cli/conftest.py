@@ -62,7 +62,6 @@ def command(surroundings, tmp_path, monkeypatch, capsys):
     for name in (*NAMED, "HOME", "COLUMNS"):
         monkeypatch.setenv(name, surroundings[name])
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # typer sets its own
 
     def run(*arguments: object, **variables: str) -> Ended:
         with monkeypatch.context() as changed:
