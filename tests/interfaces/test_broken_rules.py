@@ -176,7 +176,7 @@ def test_a_broken_rule_is_named_and_nothing_sent(call, changed, said):
 @pytest.mark.parametrize("served", [*CALLS, *NEIGHBOURS], ids=lambda served: served.call)
 def test_an_argument_of_another_type_is_named_and_nothing_sent(served):
     with asking_one(NOWHERE) as net:
-        call, given = attrgetter(served.call)(net), needed(net, served)
+        call, given = attrgetter(served.call)(net), needed(served)
         for name in inspect.signature(call).parameters:
             with pytest.raises(InputError, match=name):
                 call(**given | {name: object()})

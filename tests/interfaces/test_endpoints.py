@@ -40,7 +40,7 @@ def test_every_call_of_an_interface_is_listed():
 def test_every_call_asks_the_endpoint_that_it_is_listed_with(net):
     for served in EVERY:
         interface, _, name = served.call.partition(".")
-        call = declared_call(getattr(net, interface), name)(**needed(net, served))
+        call = declared_call(getattr(net, interface), name)(**needed(served))
         assert call.request.endpoint == served.endpoint, served.call
 
 

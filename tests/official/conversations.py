@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import httpx
 
 import ledgerframes as lf
+from ledgerframes.config.settings import INTERFACES
 from ledgerframes.interfaces.scan_objects import key_of
 from ledgerframes.sandbox.world.parties import Right
 from ledgerframes.sandbox.world.parties import User as Account
 from tests.loaders.every_loader import NAMES, World, load
-from tests.official.every_argument import COIN, IOU, every_argument
+from tests.official.interface_files import Operation, operation
+from tests.official.typed_calls import COIN, IOU, Known, every_argument
 from tests.sandbox.asking import party_of
 
 USER = "all_of_alice"
-SUMMARY, SUMMARY_OF_SCAN = "/v0/scan-proxy/holdings/summary", "/api/scan/v0/holdings/summary"
-
 Call = Callable[[lf.types.Network], Any]
+#: Makes the JSON that the client gets of an operation and of what was answered; None if that was a refusal.
+Rewriting = Callable[[Operation, Any], bytes]
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,13 @@ class Turn:
 
     Attributes:
         path: below the interface's base, percent-encoded, without the query.
+        described: what the official files have of it.
     """
 
     interface: str
     method: str
     path: str
+    described: Operation | None
     query: dict[str, str]
     content_type: str
     sent: bytes
@@ -45,12 +49,9 @@ class Turn:
     answer: bytes
 
     @property
-    def name(self) -> str:
-        return f"{self.interface} {self.method} {self.path} -> {self.status}"
-
-    @property
-    def body(self) -> Any:
-        return json.loads(self.sent)
+    def endpoint(self) -> str:
+        """Method and path as the official files write it, and else as it was sent."""
+        return f"{self.method} {self.described.path if self.described else self.path}"
 
 
 class Recorder(httpx.HTTPTransport):
@@ -59,31 +60,59 @@ class Recorder(httpx.HTTPTransport):
     Args:
         bases: the base URLs by interface.
         hidden: how the path ends of a route that these servers are not to have.
+        rewritten: makes the answers that the client gets; without it, it gets what was answered.
     """
 
-    def __init__(self, bases: dict[str, str], hidden: str) -> None:
+    def __init__(self, bases: dict[str, str], hidden: str, rewritten: Rewriting | None) -> None:
         super().__init__(trust_env=False)
-        self._bases = bases
-        self._hidden = hidden
+        self._bases, self._hidden, self._rewritten = bases, hidden, rewritten
         self.turns: list[Turn] = []
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        if self._hidden and str(request.url).endswith(self._hidden):
+        url = str(request.url)
+        if self._hidden and url.endswith(self._hidden):
             return httpx.Response(404, text="The requested resource could not be found.")
         received = super().handle_request(request)
         body = received.read()
-        url = urlsplit(str(request.url))
-        fitting = [(name, base) for name, base in self._bases.items() if str(request.url).startswith(base)]
+        fitting = [(name, base) for name, base in self._bases.items() if url.startswith(base)]
         interface, base = max(fitting, key=lambda one: len(one[1]))
+        path, _, query = url.removeprefix(base).partition("?")
+        found = operation(interface, request.method, path)
+        if self._rewritten and found:
+            body = self._rewritten(found, json.loads(body) if received.status_code == 200 and body else None)
+            received = httpx.Response(200, headers={"Content-Type": "application/json"})
         self.turns.append(
             Turn(
-                interface, request.method, url.path.removeprefix(urlsplit(base).path),
-                dict(parse_qsl(url.query, keep_blank_values=True, strict_parsing=bool(url.query))),
+                interface, request.method, path, found,
+                dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))),
                 request.headers.get("Content-Type", ""), request.content,
                 received.status_code, received.headers.get("content-type", "").partition(";")[0], body,
             )
         )  # fmt: skip
         return httpx.Response(received.status_code, headers=received.headers, stream=httpx.ByteStream(body))
+
+
+@contextmanager
+def recorded(
+    sandbox: Any, *, hidden: str = "", rewritten: Rewriting | None = None
+) -> Iterator[tuple[lf.types.Network, list[Turn]]]:
+    """A network of a sandbox, and what goes over the wire."""
+    bases = {name: getattr(sandbox, f"{name}_url") for name in INTERFACES}
+    recorder = Recorder(bases, hidden, rewritten)
+    urls = {f"{name}_url": base for name, base in bases.items()}
+    with lf.connect(**urls, token=sandbox.token(USER), transport=recorder) as net:
+        yield net, recorder.turns
+
+
+def record(
+    sandbox: Any, calls: Iterable[Call], *, hidden: str = "", refused: type[Exception] = lf.errors.RequestError
+) -> list[Turn]:
+    """What goes over the wire in these calls; refusals are answers, too."""
+    with recorded(sandbox, hidden=hidden) as (net, turns):
+        for call in calls:
+            with suppress(refused):
+                call(net)
+    return turns
 
 
 def admit(sandbox: Any) -> str:
@@ -102,13 +131,14 @@ def conversation(sandbox: Any, *, refused: type[Exception] = lf.errors.RequestEr
         refused: how a call may end.
     """
     alice = admit(sandbox)
-    calls = [lf.plan, *loaders(sandbox), *every_argument(sandbox, alice), *moves(sandbox, alice)]
-    newer = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
-    match = {"owner_party_ids": [alice], "record_time_match": "at_or_before"}
-    turns = record(sandbox, calls, refused=refused)
+    known = Known.of(sandbox, alice)
+    place, parties = {"record_time": "9999-01-01", "migration_id": known.migration_id}, [alice]
+    turns = record(sandbox, [*loaders(sandbox), *every_argument(known), *moves(known)], refused=refused)
     for hidden, call in {
-        SUMMARY: lambda net: lf.load_holdings_summary(net, [alice], **newer),
-        SUMMARY_OF_SCAN: lambda net: net.scan.holdings_summary(**newer, **match),
+        "/v0/scan-proxy/holdings/summary": lambda net: lf.load_holdings_summary(net, parties, **place),
+        "/api/scan/v0/holdings/summary": lambda net: net.scan.holdings_summary(
+            **place, owner_party_ids=parties, record_time_match="at_or_before"
+        ),
     }.items():
         turns += record(sandbox, [call], hidden=hidden, refused=refused)
     return turns
@@ -120,26 +150,12 @@ def short_conversation(sandbox: Any) -> list[Turn]:
     return record(sandbox, calls, refused=lf.LedgerframesError)
 
 
-def record(
-    sandbox: Any, calls: Iterable[Call], *, hidden: str = "", refused: type[Exception] = lf.errors.RequestError
-) -> list[Turn]:
-    """What goes over the wire in these calls; refusals are answers, too."""
-    bases = {name: getattr(sandbox, f"{name}_url") for name in ("scan", "validator", "registry", "ledger")}
-
-    token = sandbox.token(USER)
-    recorder = Recorder(bases, hidden)
-    with lf.connect(**{f"{name}_url": base for name, base in bases.items()}, token=token, transport=recorder) as net:
-        for call in calls:
-            with suppress(refused):
-                call(net)
-    return recorder.turns
-
-
 def loaders(sandbox: Any) -> Iterator[Call]:
-    """Every loader of the package, and a download."""
+    """Every loader of the package, a plan and a download."""
     world = World(lf.connect(scan_url=sandbox.scan_url), sandbox)
     snapshot = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
     half = next(one["update_id"] for one in sandbox.world.items() if "event" in one)
+    yield lf.plan
     for name in NAMES:
         yield lambda net, name=name: load(name, net, world, page_size=40)
     for one in (half, "1220ab"):
@@ -164,9 +180,9 @@ def first_object(net: lf.types.Network) -> str:
     return refs[0].url
 
 
-def moves(sandbox: Any, alice: str) -> Iterator[Call]:
+def moves(known: Known) -> Iterator[Call]:
     """A contract of a command's goes to another synchronizer and back."""
-    here, there = sandbox.world.synchronizers[:2]
+    alice, (here, there, *_) = known.party, known.synchronizers
     iou = {"issuer": alice, "owner": alice, "currency": "USD", "amount": "7.5"}
     create = lf.commands.CreateCommand(template_id=IOU, create_arguments=iou)
     anyone = lf.commands.EventFormat(filters_for_any_party=lf.commands.Filters([lf.commands.WildcardFilter()]))

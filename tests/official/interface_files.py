@@ -8,7 +8,7 @@ apart by the members that only one of them requires, so that a fault inside of o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,8 +29,10 @@ FILES = {
 
 Schema = dict[str, Any]
 
-_BITS = {"int8": 8, "int32": 32, "int64": 64}
-_INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)"
+_FORMATS: dict[str, Schema] = {
+    "date-time": {"pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)\Z"},
+    **{f"int{bits}": {"minimum": -(2 ** (bits - 1)), "maximum": 2 ** (bits - 1) - 1} for bits in (8, 32, 64)},
+}
 _MAP_KEY = re.compile(r"\d+|.+:\d+")
 
 
@@ -40,11 +42,6 @@ class Document:
 
     name: str
     content: Schema
-
-    @property
-    def schemas(self) -> Mapping[str, Schema]:
-        """Its named schemas, as OpenAPI writes them."""
-        return self.content["components"]["schemas"]
 
     def resolve(self, node: Schema) -> Schema:
         """What a node says, or what it refers to."""
@@ -57,7 +54,34 @@ class Document:
 
     def faults(self, schema: Schema, value: Any) -> set[tuple[str, str, str]]:
         """What of a value breaks a schema: place (elements and map keys as `*`), rule, and kind of value."""
-        return {_fault(error) for error in _validator(self.name).evolve(schema=schema).iter_errors(value)}
+        validator = _validator(self.name).evolve(schema=json_schema(self, schema))
+        return {_fault(error) for error in validator.iter_errors(value)}
+
+    def members(self, node: Schema) -> dict[str, Schema]:
+        """The members that an object may have, in all its parts and alternatives; none for a record of any names."""
+        node = self.resolve(node)
+        parts = [self.members(one) for one in (*node.get("allOf", ()), *node.get("oneOf", ()))]
+        return {name: one for part in (*parts, node.get("properties", {})) for name, one in part.items()}
+
+    def required(self, node: Schema) -> set[str]:
+        """The members that an object has to have, those of all its parts."""
+        node = self.resolve(node)
+        return set(node.get("required", ())).union(*map(self.required, node.get("allOf", ())))
+
+    def alternatives(self, node: Schema) -> list[tuple[Schema, Schema]]:
+        """The alternatives of a `oneOf`, each with a schema that tells it from the others."""
+        if "discriminator" in node:
+            name, mapping = node["discriminator"]["propertyName"], node["discriminator"]["mapping"]
+            tell = {"required": [name]}
+            return [
+                ({**tell, "properties": {name: {"const": value}}}, {"$ref": reference})
+                for value, reference in mapping.items()
+            ]
+        branches = node.get("oneOf", [])
+        required = [self.required(one) for one in branches]
+        own = [names.difference(*required[:place], *required[place + 1 :]) for place, names in enumerate(required)]
+        assert all(own), f"{self.name}: alternatives that nothing tells apart: {required}"
+        return [({"required": sorted(names)}, one) for names, one in zip(own, branches, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -69,10 +93,11 @@ class Operation:
     path: str
     content: Schema
 
-    def parameters(self, where: str) -> dict[str, Schema]:
-        """The parameters of the query or the path, by name."""
+    @property
+    def query(self) -> dict[str, Schema]:
+        """The parameters of the query by name."""
         found = [self.document.resolve(one) for one in self.content.get("parameters", ())]
-        return {one["name"]: one for one in found if one["in"] == where}
+        return {one["name"]: one for one in found if one["in"] == "query"}
 
     @property
     def body(self) -> Mapping[str, Schema]:
@@ -119,67 +144,32 @@ def operations(interface: str) -> tuple[Operation, ...]:
     )
 
 
+@cache
 def operation(interface: str, method: str, path: str) -> Operation | None:
     """The operation of a path as it was sent, still percent-encoded; the one with the fewest parameters wins."""
     found = [one for one in operations(interface) if one.method == method and _matches(one.path, path)]
     return min(found, key=lambda one: one.path.count("{"), default=None)
 
 
-def alternatives(file: Document, node: Schema) -> list[tuple[Schema, Schema]]:
-    """The alternatives of a `oneOf`, each with a schema that tells it from the others."""
-    if "discriminator" in node:
-        name, mapping = node["discriminator"]["propertyName"], node["discriminator"]["mapping"]
-        tell = {"required": [name]}
-        return [
-            ({**tell, "properties": {name: {"const": value}}}, {"$ref": reference})
-            for value, reference in mapping.items()
-        ]
-    branches = node.get("oneOf", [])
-    required = [required_by(file, one) for one in branches]
-    own = [
-        names.difference(*(required[:position] + required[position + 1 :])) for position, names in enumerate(required)
-    ]
-    assert all(own), f"{file.name}: alternatives that nothing tells apart: {required}"
-    return [({"required": sorted(names)}, one) for names, one in zip(own, branches, strict=True)]
-
-
-def required_by(file: Document, node: Schema) -> set[str]:
-    """The members that an object has to have, those of all its parts."""
-    node = file.resolve(node)
-    return set(node.get("required", ())).union(*(required_by(file, one) for one in node.get("allOf", ())))
-
-
 @cache
 def _validator(name: str) -> Any:
-    """The validator of a file's schemas: JSON Schema's, with the rules of OpenAPI."""
-    from jsonschema import Draft202012Validator, ValidationError, validators  # what no other test has to wait for
+    """The validator of a file's schemas."""
+    from jsonschema import Draft202012Validator  # what no other test has to wait for
 
-    def unless_null(rule: Callable[..., Any]) -> Callable[..., Iterator[ValidationError]]:
-        def errors(validator: Any, wanted: Any, value: Any, schema: Schema) -> Iterator[ValidationError]:
-            if not (value is None and schema.get("nullable")):
-                yield from rule(validator, wanted, value, schema) or ()
+    return Draft202012Validator({"components": json_schema(document(name), document(name).content["components"])})
 
-        return errors
 
-    def one_of(validator: Any, _: Any, value: Any, schema: Schema) -> Iterator[ValidationError]:
-        told = [
-            one for tell, one in alternatives(document(name), schema) if validator.evolve(schema=tell).is_valid(value)
-        ]
-        if len(told) != 1:
-            yield ValidationError(f"{len(told)} alternatives fit")
-        for branch in told:
-            yield from validator.descend(value, branch)
-
-    def format_(_validator: Any, form: str, value: Any, _schema: Schema) -> Iterator[ValidationError]:
-        bits = _BITS.get(form)
-        if bits and isinstance(value, int) and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            yield ValidationError(f"more than {bits} bits")
-        if form == "date-time" and isinstance(value, str) and not re.fullmatch(_INSTANT, value):
-            yield ValidationError("not a time")
-
-    rules = {**Draft202012Validator.VALIDATORS, "oneOf": one_of, "discriminator": one_of, "format": format_}
-    known = validators.extend(Draft202012Validator, {keyword: unless_null(rule) for keyword, rule in rules.items()})
-    return known({"components": document(name).content["components"]})
+def json_schema(file: Document, node: Any) -> Any:
+    """What OpenAPI says in a node in the words of JSON Schema."""
+    if not isinstance(node, dict):
+        return [json_schema(file, one) for one in node] if isinstance(node, list) else node
+    made = {name: json_schema(file, one) for name, one in node.items()}
+    if told := file.alternatives(node):
+        made["oneOf"] = [tell for tell, _ in told]
+        made["allOf"] = [{"if": tell, "then": json_schema(file, branch)} for tell, branch in told]
+    if isinstance(form := node.get("format"), str):
+        made |= _FORMATS.get(form, {})
+    return {"if": {"type": "null"}, "else": made} if node.get("nullable") else made
 
 
 def kind_of(value: Any) -> str:

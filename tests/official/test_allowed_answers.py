@@ -1,23 +1,31 @@
-"""Every loader and call reads what the official files allow: the least, everything and more, nulls; exactly as sent."""
+"""Every loader and call reads what the official files allow: the least, everything and more, nulls; exactly as sent.
+
+Histories and loaders get the answers of a sandbox as the files allow them, too; typed calls get what is made up.
+"""
 
 from __future__ import annotations
 
 import inspect
 import json
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from functools import partial, reduce
+from random import Random
 
 import msgspec
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.catalogue import CALLS as CONTRACT
-from ledgerframes.interfaces.catalogue import NEIGHBOURS
+from ledgerframes.sandbox.world.templates import COIN, PREAPPROVAL
 from ledgerframes.tables.catalogue import CATALOGUE
+from ledgerframes.tables.kinds import AMOUNT, INT64, TEXT, TIME
 from tests.fuzz.frames import LISTS, check_row
-from tests.official.answer_server import answering
-from tests.official.made_up_values import LEAST, MOST, NULLS, STYLES, UNKNOWN
-from tests.official.typed_calls import CALLS, PARTIES, SNAPSHOT
+from tests.official.conversations import admit, recorded
+from tests.official.interface_files import Document
+from tests.official.typed_calls import CALLS, EVERY
+from tests.rigs.servers import started
 
 pytestmark = [
     # The answers are of simulated times, long before the one that is asked for.
@@ -25,58 +33,217 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning"),
     pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
 ]
-SEEDS = range(3)
+
+STYLES = ("required only", "everything and unknown members", "null where allowed")
+LEAST, MOST, NULLS = STYLES
+UNKNOWN = "x-not-known-to-any-file"
+#: Text whose form the files leave open and the contract or the servers do not, by the member's name.
+TEXTS = {
+    r"\w+_at|\w+At|record_time|recordTime|until|totalSupplyAsOf|assignmentExclusivity": [
+        f"2026-01-10T09:00:59{fraction}Z" for fraction in ("", ".1", ".12345", ".123456", ".1234567", ".123456789")
+    ],
+    r"expiresAt": ["1767225600000", "2026-01-01T00:00:00Z"],
+    r"amount|total_\w+|accumulated_\w+|totalSupply": ["0E-10", f"{'9' * 28}.{'9' * 10}", "-1.43E-8", "7"],
+    r"template_id|templateId|interface_id|interfaceId": [f"{'0f' * 32}:Some.Module:Entity{one}" for one in range(9)],
+    r"primaryParty|identityProviderId|resourceVersion|workflow_id": ["", "some::1220ab"],
+    r"update_id": ["ab"],  # which is asked for
+}
+#: What says that a page is the last one.
+LAST = {"nextPageToken": "", "next_page_token": None}
+#: A member of a payload, which the files call an object, by the kind of the column that holds it.
+MEMBERS = {TEXT: "some text", TIME: "2026-01-01T00:00:00.1234Z", INT64: "81324", AMOUNT: "0E-10"}
+#: What the files call optional, but what the answer is there for; without it there would be a 404.
+WHOLE = {"update", "transactionTree"}
+#: What a file calls an object, with no members named, and what it says nothing of.
+ANYTHING = ({}, {"a": {"b": [1, None, "ü"]}}, {"n": "1.0000000000", "absent": None}, {"number": "81324"})
+ANY_JSON = (*ANYTHING, "text", [], [1.5, True], 12345678901234567890, None)
+ABSENT = object()
+
+
+@dataclass
+class Allowed:
+    """What one file allows in one style: values made up, or what a sandbox sent with other members."""
+
+    document: Document
+    style: str
+    rng: Random
+    chosen: set[str]
+
+    def value(self, schema, sent=ABSENT, name=""):
+        """A value of a schema, for the member of a name."""
+        if sent is None or (schema.get("nullable") and self.style == NULLS):
+            return None
+        schema = self.document.resolve(schema)
+        if told := self.document.alternatives(schema):
+            return self.choice(told, sent)
+        kind = schema.get("type", "object" if schema.get("allOf") else "any")
+        if kind == "object":
+            return self.object(schema, sent)
+        if kind == "array" and sent is not ABSENT:
+            return [self.value(schema["items"], one, name) for one in sent]
+        if kind == "array":
+            told = self.document.alternatives(self.document.resolve(schema["items"]))
+            once = [self.told(*one) for one in told] or [self.value(schema["items"], name=name)]
+            return once * (1 if self.style == LEAST else 2)
+        return self.scalar(kind, schema, name) if sent is ABSENT else sent
+
+    def choice(self, told, sent):
+        """Of the alternatives that which was sent, or else one chosen, or else any."""
+        if sent is ABSENT:
+            return self.told(*self.rng.choice([one for one in told if self.chosen & {*one[0]["required"]}] or told))
+        return next(
+            self.told(tell, branch, sent)
+            for tell, branch in told
+            if set(tell["required"]) <= sent.keys()
+            and all(sent[name] == one["const"] for name, one in tell.get("properties", {}).items())
+        )
+
+    def told(self, tell, branch, sent=ABSENT):
+        value = self.value(branch, sent)
+        value |= {name: one["const"] for name, one in tell.get("properties", {}).items()}
+        if len(tell["required"]) == 1 and tell["required"][0][0].isupper():
+            value.pop(UNKNOWN, None)  # "a single-key object naming the event kind", says the contract
+        return value
+
+    def object(self, schema, sent):
+        members, required, made = self.document.members(schema), self.document.required(schema) | WHOLE, {}
+        known = {} if sent is ABSENT else sent
+        if isinstance(extra := schema.get("additionalProperties"), dict):
+            keys = ("key-0", "key-1") if sent is ABSENT and self.style != LEAST else known
+            return {key: self.value(extra, known.get(key, ABSENT)) for key in keys}
+        self.rng.seed(str(known) if known else self.rng.random())  # what is sent again is the same again
+        if not members:
+            return dict(self.rng.choice(ANYTHING)) if sent is ABSENT else sent
+        for name, one in members.items():
+            if self.style == MOST or name in required:
+                made[name] = self.value(one, known.get(name, LAST.get(name, ABSENT)), name)
+            elif self.style == NULLS:
+                made[name] = None
+        return made | ({UNKNOWN: self.rng.choice(ANY_JSON)} if self.style == MOST else {})
+
+    def scalar(self, kind, schema, name):
+        if "enum" in schema:
+            return self.rng.choice(schema["enum"])
+        if kind == "boolean":
+            return self.rng.random() < 0.5
+        if kind == "integer":
+            return self.rng.choice((0, 1, 7, 10) if name == "decimals" else (0, 1, 7, 2**31 - 1))
+        if kind == "string":
+            forms = (one for names, one in TEXTS.items() if re.fullmatch(names, name))
+            return self.rng.choice(next(forms, [f"{self.rng.getrandbits(48):x}"]))
+        return self.rng.choice(ANY_JSON)
+
+
+def payload(path, style, sent):
+    """The payload of the contracts that a path lists, as the path's table declares it."""
+    made = {"not known": [1, None]} if style == MOST else {}
+    tables = [one for one in CATALOGUE.values() if any(name.endswith(f" {path}") for name in one.endpoints)]
+    for column in (column for table in tables for column in table.columns if "/payload/" in column.source):
+        *steps, last = column.source.partition("/payload/")[2].split("/")
+        if style == NULLS and column.nullable:
+            made[[*steps, last][0]] = None
+        elif style == MOST or not column.nullable:
+            value = sent.get(last, "some text") if column.kind == TEXT else MEMBERS[column.kind]
+            reduce(lambda place, step: place.setdefault(step, {}), steps, made)[last] = value
+    return made
+
+
+def contracts(value):
+    """Every contract in an answer."""
+    if isinstance(value, dict) and {"created_event_blob", "payload"} <= value.keys():
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from contracts(one)
+
+
+@contextmanager
+def answering(sandbox, style, *, made_up=None, seed=0, hidden=""):
+    """A network that gets a sandbox's answers in one style, or ones made up of chosen alternatives; and the turns."""
+    rng = Random(seed)
+
+    def rewritten(found, sent):
+        if not (content := found.answers(200)):
+            return b""
+        allowed = Allowed(found.document, style, rng, made_up or set())
+        value = allowed.value(content["application/json"], ABSENT if made_up else sent)
+        for contract in contracts(value):
+            contract["payload"] = payload(found.path, style, contract["payload"])
+        return json.dumps(value).encode()
+
+    with recorded(sandbox, hidden=hidden, rewritten=rewritten) as (net, turns):
+        yield net, turns
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with started(updates=120) as running:
+        admit(running)
+        yield running
+
+
+def sent_for(turns, endpoint):
+    """The answers of an endpoint, with exact numbers."""
+    return [json.loads(one.answer, parse_float=Decimal) for one in turns if one.endpoint == endpoint]
+
 
 #: The member of an answer where the items of a table lie.
-MEMBERS = LISTS | {"name_rules": "ans_rules_update", "transfer_preapprovals": "transfer_preapproval"}
-#: What some loaders are given.
-GIVEN = {"transfer_preapprovals": {"parties": PARTIES}, "holdings_summary": {"parties": PARTIES, **SNAPSHOT}}
-
+LISTED = LISTS | {"name_rules": "ans_rules_update", "transfer_preapprovals": "transfer_preapproval"}
 # What the files allow and the contract forbids: the column that the error names.
 FORBIDDEN = {("name_rules", LEAST): "contract_id", ("name_rules", NULLS): "contract_id"}
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_loader_gives_what_was_sent(style):
-    for seed in SEEDS:
-        with answering(style, seed=seed) as (net, server):
-            for name, member in MEMBERS.items():
-                load = getattr(lf, f"load_{name}")
-                kept = {"blobs", "personal"} & inspect.signature(load).parameters.keys()
-                load = partial(load, **GIVEN.get(name, {}), **dict.fromkeys(kept, True))
-                if (name, style) in FORBIDDEN:
-                    with pytest.raises(lf.errors.DecodeError) as caught:
-                        load(net, as_="arrow")
-                    assert caught.value.column == FORBIDDEN[name, style]
-                    continue
-                frame, table = load(net, as_="arrow"), CATALOGUE[name]
-                shown = [answer.get(member) or [] for answer in server.sent[table.endpoints[0]]]
-                items = [item for one in shown for item in (one if isinstance(one, list) else [one])]
-                assert frame.schema.remove_metadata().equals(table.schema.remove_metadata())
-                assert frame.num_rows == len(items) > 0 or (name == "users" and style != MOST)
-                for row, item in zip(frame.to_pylist(), items, strict=True):
-                    check_row(table, row, plain(item))
-
-
-def plain(value):
-    """An item with exact numbers."""
-    return json.loads(json.dumps(value), parse_float=Decimal)
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_the_history_and_single_updates_are_rebuilt_as_they_were_sent(style):
-    for seed in SEEDS:
-        with answering(style, seed=seed, kind="Reassignment" if seed % 2 else "Transaction") as (net, server):
-            history = lf.load_history(net, limit=1_000, progress=False)
-            assert list(lf.rebuild_items(history)) == plain(server.history)
-            assert len({*history.updates.kind}) > 1
-            assert [one.update_id for one in net.scan.updates().items] == history.updates.update_id.tolist()
-            for given, route in BY_ID.items():
-                (item,) = lf.rebuild_items(lf.load_update(net, **{given: "ab"}))
-                assert item == plain(server.sent[route][-1])
+def test_a_loader_gives_what_was_sent(sandbox, style):
+    world = sandbox.world.contracts
+    given = {
+        "transfer_preapprovals": {"parties": [one.payload["receiver"] for one in world.of(PREAPPROVAL)][:3]},
+        "holdings_summary": {"parties": sorted({one.payload["owner"] for one in world.of(COIN)})},
+    }
+    with answering(sandbox, style) as (net, turns):
+        for name, member in LISTED.items():
+            turns.clear()
+            load = getattr(lf, f"load_{name}")
+            kept = {"blobs", "personal"} & inspect.signature(load).parameters.keys()
+            loading = partial(load, net, **given.get(name, {}), as_="arrow", **dict.fromkeys(kept, True))
+            if (name, style) in FORBIDDEN:
+                with pytest.raises(lf.errors.DecodeError) as caught:
+                    loading()
+                assert caught.value.column == FORBIDDEN[name, style]
+                continue
+            frame, table = loading(), CATALOGUE[name]
+            shown = [answer.get(member) or [] for answer in sent_for(turns, table.endpoints[0])]
+            items = [item for one in shown for item in (one if isinstance(one, list) else [one])]
+            items.sort(key=lambda one: one.get("party_id", ""))  # of a summary, whose parties were asked for so
+            assert frame.schema.remove_metadata().equals(table.schema.remove_metadata())
+            assert frame.num_rows == len(items) > 0 or (name == "users" and style != MOST)
+            for row, item in zip(frame.to_pylist(), items, strict=True):
+                check_row(table, row, item)
 
 
 BY_ID = {"update_id": "GET /v1/updates/{update_id}", "hash": "GET /v2/updates/hash/{hash}"}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_history_and_single_updates_are_rebuilt_as_they_were_sent(sandbox, style):
+    world = sandbox.world
+    asked = {"hash": [next(one.external_hash for one in world.updates if one.external_hash)]}
+    asked["update_id"] = [
+        next(one["update_id"] for one in world.items() if name in one) for name in ("event", "events_by_id")
+    ]
+    with answering(sandbox, style) as (net, turns):
+        history = lf.load_history(net, limit=1_000, progress=False)
+        pages = sent_for(turns, "POST /v2/updates")
+        items = {item["update_id"]: item for page in pages for item in page["transactions"]}
+        assert {one["update_id"]: one for one in lf.rebuild_items(history)} == items
+        assert len(items) == len(history.updates) == len([*world.items()])
+        assert len({*history.updates.kind}) > 1
+        assert [one.update_id for one in net.scan.updates().items] == history.updates.update_id.tolist()
+        for given, values in asked.items():
+            for one in values:
+                (item,) = lf.rebuild_items(lf.load_update(net, **{given: one}))
+                assert item == sent_for(turns, BY_ID[given])[-1]
+
+
 NEWER, OLDER = "/v2/updates/update-by-id", "/v2/updates/transaction-by-id"
 #: What an update is, the route that answers, where the update lies in the answer, and the route that is not served.
 LEDGER_PATHS = {
@@ -88,13 +255,13 @@ LEDGER_PATHS = {
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("case", LEDGER_PATHS)
-def test_a_ledger_update_is_read_as_it_was_sent(style, case):
+def test_a_ledger_update_is_read_as_it_was_sent(sandbox, style, case):
     kind, path, item_of, missing = LEDGER_PATHS[case]
-    for seed in SEEDS:
-        with answering(style, seed=seed, kind=kind, without=(missing,)) as (net, server):
+    for seed in range(2):
+        with answering(sandbox, style, made_up={kind}, seed=seed, hidden=missing) as (net, turns):
             typed = net.ledger.update_by_id("u").item
             transactions, events = lf.load_ledger_transaction(net, "u", as_="arrow")
-        item = plain(item_of(server.sent[f"POST {path}"][-1]))
+            item = item_of(sent_for(turns, f"POST {path}")[-1])
         (row,) = transactions.to_pylist()
         check_row(CATALOGUE["ledger_transactions"], row, {k: v for k, v in item.items() if k != "events"})
         assert type(typed).__name__ == ("LedgerTransaction" if kind == "Transaction" else "Reassignment")
@@ -114,22 +281,21 @@ def check_event(row, sent):
     payload = (
         members.pop("createArgument", None) if "createArgument" in members else members.pop("choiceArgument", None)
     )
-    assert payload == (None if row["payload"] is None else plain(json.loads(row["payload"])))
+    assert payload == (None if row["payload"] is None else json.loads(row["payload"], parse_float=Decimal))
     views = members.get("interfaceViews")
     assert row["view_interfaces"] == (None if views is None else [view["interfaceId"] for view in views])
     check_row(CATALOGUE["ledger_events"], row, members)
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_typed_call_gives_what_was_sent(style):
-    for seed in SEEDS:
-        with answering(style, seed=seed) as (net, server):
-            for served in (*CONTRACT, *NEIGHBOURS):
-                if served.call in CALLS:
-                    value = CALLS[served.call](net)
-                    if value is not None and served.call not in PAGES:
-                        sent = plain(server.sent[served.name][-1])
-                        assert list(differences(value, sent)) == [], served.call
+def test_a_typed_call_gives_what_was_sent(sandbox, style):
+    for seed in range(2):
+        with answering(sandbox, style, made_up={"Transaction", "events_by_id"}, seed=seed) as (net, turns):
+            for served in EVERY:
+                value = CALLS[served.call](net) if served.call in CALLS else None
+                if value is not None and served.call not in PAGES:
+                    (*_, sent) = sent_for(turns, served.name)
+                    assert list(differences(value, sent)) == [], served.call
 
 
 #: What these give has other members than what was sent; the tests of the history and of the ledger's pages hold it.

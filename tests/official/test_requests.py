@@ -47,27 +47,22 @@ def test_every_endpoint_is_in_the_official_files():
 
 def test_every_endpoint_was_asked(turns):
     """With a server that does not have a route, too, so that alternatives are seen."""
-    asked = {(turn.interface, turn.method, template_of(turn)) for turn in turns}
-    assert {(one.interface, one.method, one.path) for one in endpoints()} <= asked | UNOFFICIAL.keys()
-
-
-def template_of(turn):
-    found = operation(turn.interface, turn.method, turn.path)
-    return turn.path if found is None else found.path
+    asked = {(turn.interface, turn.endpoint) for turn in turns}
+    assert {(one.interface, f"{one.method} {one.path}") for one in endpoints()} <= asked
 
 
 def test_every_request_has_the_parameters_that_the_files_name(turns):
     described, sent = set(), set()
     for turn in turns:
-        found = operation(turn.interface, turn.method, turn.path)
+        found = turn.described
         if found is None:
             assert (turn.interface, turn.method, turn.path) in UNOFFICIAL
             continue
-        named = found.parameters("query")
-        assert turn.query.keys() <= named.keys() | BESIDES.keys(), turn.name
+        named = found.query
+        assert turn.query.keys() <= named.keys() | BESIDES.keys(), turn.endpoint
         described |= {f"{found.path}?{name}" for name in named}
         sent |= {f"{found.path}?{name}" for name in turn.query}
-        assert {name for name, one in named.items() if one.get("required")} <= turn.query.keys(), turn.name
+        assert {name for name, one in named.items() if one.get("required")} <= turn.query.keys(), turn.endpoint
         for name in turn.query.keys() & named.keys():
             schema = named[name]["schema"]
             assert found.document.faults(schema, typed(turn.query[name], found.document.resolve(schema))) == set()
@@ -86,19 +81,19 @@ def typed(text, schema):
 def test_every_request_has_the_body_that_the_files_describe(turns):
     kinds, described, sent = set(), set(), set()
     for turn in turns:
-        found = operation(turn.interface, turn.method, turn.path)
+        found = turn.described
         if found is None:
             continue
-        assert bool(found.body) == bool(turn.sent), turn.name
+        assert bool(found.body) == bool(turn.sent), turn.endpoint
         if not found.body:
             continue
-        assert turn.content_type in found.body, turn.name
+        assert turn.content_type in found.body, turn.endpoint
         kinds.add(turn.content_type)
         if turn.content_type == "application/json":
-            body = {name: one for name, one in turn.body.items() if name not in BESIDES}
+            body = {name: one for name, one in json.loads(turn.sent).items() if name not in BESIDES}
             schema = found.body[turn.content_type]
-            assert found.document.faults(schema, body) == set(), f"{turn.name}: {turn.sent[:500]!r}"
-            assert unknown(found.document, schema, body) == set(), f"{turn.name}: {turn.sent[:500]!r}"
+            assert found.document.faults(schema, body) == set(), f"{turn.endpoint}: {turn.sent[:500]!r}"
+            assert unknown(found.document, schema, body) == set(), f"{turn.endpoint}: {turn.sent[:500]!r}"
             for name, known, has in objects(found.document, schema, body):
                 described |= {f"{name}.{one}" for one in known if name}
                 sent |= {f"{name}.{one}" for one in has if name}
@@ -114,7 +109,7 @@ def objects(document, schema, value):
         for one in value:
             yield from objects(document, schema.get("items", {}), one)
     if isinstance(value, dict):
-        known, any_name = with_members(document, schema), schema.get("additionalProperties")
+        known, any_name = document.members(schema), schema.get("additionalProperties")
         if known:
             yield name, known.keys(), value.keys()
         for member, one in value.items():
@@ -125,15 +120,6 @@ def objects(document, schema, value):
 def unknown(document, schema, value):
     """Members of a value that its schema does not name; a server would ignore them without a word."""
     return {f"{name}.{one}" for name, known, has in objects(document, schema, value) for one in has - known}
-
-
-def with_members(document, schema):
-    """The members that a schema names, in each of its alternatives; none for a record of any names."""
-    schema = document.resolve(schema)
-    found = dict(schema.get("properties", {}))
-    for part in (*schema.get("allOf", ()), *schema.get("oneOf", ())):
-        found = with_members(document, part) | found
-    return found
 
 
 def test_a_request_that_breaks_a_file_is_found():
