@@ -1,12 +1,9 @@
 """Histories that several files compute from; read only."""
 
-import json
-
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
-from ledgerframes.sandbox.generator.generate import generate
 from tests.economics.books import Books
 
 
@@ -23,7 +20,7 @@ def tables(history):
         yield inputs
 
 
-@pytest.fixture(scope="session")
-def three_days():
-    """The books of another three days, from their raw items."""
-    return Books(json.loads(one.rendered) for one in generate(4, 5_000).updates)
+@pytest.fixture(scope="module")
+def books(history):
+    """The books of the history of a file, from its raw items."""
+    return Books(lf.rebuild_items(history))

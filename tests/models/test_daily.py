@@ -7,24 +7,12 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.books import DAY, Books, micros
+from tests.economics.books import DAY, micros
 
 
 @pytest.fixture(scope="module")
-def weeks():
-    with lf.sandbox(days=24, seed=7) as net:
-        yield net
-
-
-@pytest.fixture(scope="module")
-def history(weeks):
-    return lf.load_history(weeks, start="begin", progress=False, decimals="exact")
-
-
-@pytest.fixture(scope="module")
-def short():
-    with lf.sandbox(updates=600) as net:
-        yield net
+def history(twelve_days_history):
+    return twelve_days_history
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +23,16 @@ def days(tables):
 def acted(history, floor):
     """The parties that acted, by interval."""
     parties = defaultdict(set)
-    for time, acting in zip(history.events.record_time, history.events.acting_parties, strict=True):
-        parties[floor(time)].update(acting or ())
+    for time, acting in history.events.select(["record_time", "acting_parties"]).to_pandas().itertuples(index=False):
+        parties[floor(time)].update(() if acting is None else acting)
     return parties
 
 
 def test_a_day_has_the_updates_and_parties_of_its_events(history, days):
-    kinds = history.updates.assign(day=history.updates.record_time.dt.floor("D")).groupby("day").kind
+    updates = history.updates.to_pandas()
+    kinds = updates.assign(day=updates.record_time.dt.floor("D")).groupby("day").kind
     assert days.updates[days.updates > 0].to_dict() == kinds.size().to_dict()
-    assert days.transactions.sum() == (history.updates.kind == "transaction").sum()
+    assert days.transactions.sum() == (updates.kind == "transaction").sum()
     assert days.reassignments.sum() == len(history.reassignments)
     assert list(days.index) == list(pd.date_range(days.index[0], days.index[-1], freq="D"))
 
@@ -94,10 +83,10 @@ def valued(tables, coin, amounts):
     return pd.Series(values)
 
 
-def test_a_part_says_which_days_its_ends_cut_and_how_far_back_it_reaches(weeks, days):
-    start, end = days.index[3] + pd.Timedelta("5h"), days.index[14]  # which leaves the day before it whole
-    part = lf.load_history(weeks, start=start, end=end, progress=False, decimals="exact")
-    rows = lf.network_daily(part, opening=lf.load_opening(weeks, at=start)).set_index("time")
+def test_a_part_says_which_days_its_ends_cut_and_how_far_back_it_reaches(twelve_days, days):
+    start, end = days.index[1] + pd.Timedelta("5h"), days.index[12]  # which leaves the day before it whole
+    part = lf.load_history(twelve_days, start=start, end=end, progress=False, decimals="exact")
+    rows = lf.network_daily(part, opening=lf.load_opening(twelve_days, at=start)).set_index("time")
 
     assert rows.whole.to_list() == [False, *[True] * 10]
     assert rows.new_parties.isna().all()
@@ -132,9 +121,9 @@ def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
         assert day.share.to_list() == shares
 
 
-def test_an_app_has_the_users_and_the_burn_of_its_payments(history, tables):
+def test_an_app_has_the_users_and_the_burn_of_its_payments(books, tables):
     apps = lf.app_daily(tables)
-    users, burned = Books(lf.rebuild_items(history)).apps()
+    users, burned = books.apps()
 
     assert sum(apps.users) > 0 < sum(apps.burned)
     days = [(provider, micros(time) // DAY) for provider, time in zip(apps.provider, apps.time, strict=True)]
@@ -146,35 +135,30 @@ def test_an_app_has_the_users_and_the_burn_of_its_payments(history, tables):
     assert {who for who, own in users.items() if own} | {*burned} <= {*days}
 
 
-def test_private_transactions_are_verdicts_without_an_update(short):
-    history = lf.load_history(short, start="begin", progress=False)
-    middle = history.updates.record_time[300]
+def test_private_transactions_are_verdicts_without_an_update(history, twelve_days, days):
     names = ["private_transactions", "rejected_requests", "median_traffic_cost"]
-    alone = lf.network_daily(history.events)
-    assert (alone.transactions.sum(), alone.reassignments.sum()) == (history.events.update_id.nunique(), 0)
-    verdicts = lf.load_verdicts(short, start="begin", progress=False).verdicts
+    verdicts = lf.load_verdicts(twelve_days, start="begin", progress=False).verdicts
     verdicts.loc[::3, ["result", "total_traffic_cost"]] = ["VERDICT_RESULT_REJECTED", 0]  # costs no transaction
     accepted, rejected = (verdicts[verdicts.result == f"VERDICT_RESULT_{how}"] for how in ("ACCEPTED", "REJECTED"))
-    unseen = accepted[~accepted.update_id.isin(history.updates.update_id)]
+    unseen = accepted[~accepted.update_id.isin(history.updates["update_id"].to_pylist())]
     of_day = [rows.groupby(rows.record_time.dt.floor("D")) for rows in (unseen, rejected, accepted)]
     costs = of_day[2].total_traffic_cost.apply(lambda costs: sorted(costs)[(len(costs) - 1) // 2])
 
-    without = lf.network_daily(history).set_index("time")
-    days = lf.network_daily(history, verdicts=verdicts).set_index("time")
+    found = lf.network_daily(history, verdicts=verdicts).set_index("time")
 
-    assert days.private_transactions.to_dict() == of_day[0].size().to_dict()
-    assert days.rejected_requests.to_dict() == of_day[1].size().to_dict()
-    assert days.median_traffic_cost.to_dict() == costs.to_dict()
-    assert days.drop(columns=names).equals(without.drop(columns=names))
-    assert without[names].isna().all(axis=None)
-    # What began later, or ended earlier, would count too few.
-    for at in ("start", "end"):
-        part = lf.load_verdicts(short, **{at: middle}, progress=False)
-        assert lf.network_daily(history, verdicts=part)[names].isna().all(axis=None)
+    for name, rows in zip(names, (of_day[0].size(), of_day[1].size(), costs), strict=True):
+        assert found[name][found[name].fillna(0) > 0].to_dict() == rows.to_dict()
+    assert found.drop(columns=names).equals(days.drop(columns=names))
+    assert days[names].isna().all(axis=None)
+    # Of a day that began before them, or ended after them, they would count too few.
+    start, end = (days.index[place] + pd.Timedelta("5h") for place in (3, 6))
+    part = lf.load_verdicts(twelve_days, start=start, end=end, progress=False)
+    known = lf.network_daily(history, verdicts=part).set_index("time")[names].notna()
+    assert known[known.any(axis=1)].index.to_list() == [*days.index[4:6]]
 
 
-def test_parties_of_a_week_act_again(history):
-    weeks = lf.retention(history)
+def test_parties_of_a_week_act_again(history, tables):
+    weeks = lf.retention(tables)
     monday = acted(history, lambda time: (time - pd.Timedelta(days=time.weekday())).floor("D"))
     known, cohorts = set(), {}
     for week in sorted(monday):
@@ -191,9 +175,9 @@ def test_parties_of_a_week_act_again(history):
     assert (weeks.cohort + pd.to_timedelta(weeks.weeks_after * 7, unit="D") <= last).all()
 
 
-def test_which_week_is_a_partys_first_is_not_guessed(short):
-    start = lf.load_updates(short, start="begin").record_time[100]
-    part, opening = lf.load_history(short, start=start, progress=False), lf.load_opening(short, at=start)
+def test_which_week_is_a_partys_first_is_not_guessed(history, twelve_days):
+    start = history.updates["record_time"][100].as_py()
+    part, opening = lf.load_history(twelve_days, start=start, progress=False), lf.load_opening(twelve_days, at=start)
     for options in ({}, {"opening": opening}):
         with pytest.raises(lf.errors.PartialResultError, match="acted before"):
             lf.retention(part, **options)
