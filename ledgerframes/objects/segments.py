@@ -127,6 +127,10 @@ class SegmentReader:
         """Whether the items after a cursor were not passed yet."""
         return self.passed is None or self.passed <= after
 
+    def is_over(self, after: Cursor) -> bool:
+        """Whether there are no items after a cursor before what cannot be read."""
+        return self.fault is not None and (not self._cursors or self._cursors[-1] <= after)
+
     def page(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor and up to another one; None if there are none.
 
@@ -239,6 +243,8 @@ class Readers:
         """The reader closest before a cursor in a segment, from its object `first` on; None if there is none."""
         with self._change:
             near = [one for one in self._waiting if one.segment is segment and one.at >= first and one.can_give(after)]
+            # Where one has met a fault, the objects from `first` on may be sound.
+            near = [one for one in near if not (first and one.is_over(after))]
             nearest = max(near, key=lambda one: one.passed or BEFORE_ALL, default=None)
             if nearest is not None:
                 self._waiting.remove(nearest)

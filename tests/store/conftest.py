@@ -71,7 +71,7 @@ def history(net):
 @pytest.fixture(scope="session")
 def fortnight():
     """Two weeks with a segment of objects per day."""
-    with simulated(days=14) as network:
+    with simulated(days=14, rounds_per_day=2) as network:
         yield network
 
 

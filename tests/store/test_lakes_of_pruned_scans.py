@@ -118,7 +118,7 @@ def test_verify_names_what_the_store_lacks_and_does_not_compare_what_is_pruned(h
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("beside", [0, -1, 1, 60])
 def test_objects_cover_what_pages_have_pruned_at_and_behind_the_border_of_a_migration(beside, store):
-    with lf.sandbox(days=10, seed=7) as net:
+    with lf.sandbox(days=10, rounds_per_day=2) as net:
         updates = net.sandbox.world.updates
         border = next(number for number, update in enumerate(updates) if update.migration_id == 2)
         net.sandbox.prune(before=place(net, border + beside))
