@@ -40,8 +40,11 @@ _SAMPLES: Final = 5
 _LATER: Final = 0.618
 #: Requests that prove the end of an open range: its last updates once more, an empty page, and the first page again.
 _OF_END: Final = 3
-#: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers.
-_OF_CUTTING: Final = 10
+#: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers: up to the newest
+#: update, up to the next migration, and up to a time.
+_OF_CUTTING: Final = (8, 2, 5)
+#: Requests by which a sync that commits more than once settles the end of what it has read, besides one per migration.
+_OF_SETTLING: Final = 3
 _WORKERS: Final = 4
 
 
@@ -209,18 +212,21 @@ def _requests_of_load(wanted: Window, extent: Extent, rows: int, planning: int) 
 def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[float], parts: list[_Part]) -> int:
     """Requests of a sync: the servers and their migrations, then each migration separately."""
     requests = 2 + len(extent.firsts)
-    # Late updates of an earlier migration are settled by another look at the newest one.
-    newest = extent.firsts[-1].micros
+    newest, begins = extent.firsts[-1], {(first.migration_id, first.micros) for first in extent.firsts}
+    # A page that reaches from the start to the newest update settles all; otherwise the ends are read again.
+    on_a_page = sum(rows) <= MAXIMUM and begins.issuperset((part.migration_id, part.low) for part in parts[1:])
     for wanted in windows:
         reached = _migrations_in(wanted, extent)
-        again = reached > 1 and (wanted.until is None or wanted.until > newest)
-        requests += reached + 2 * (not wanted.has_end) + 2 * again * (reached - 1)
+        settled = on_a_page and len(parts) == reached
+        again = reached > 1 and not settled and (wanted.until is None or wanted.until > newest.micros)
+        requests += reached * (1 + again) + (0 if wanted.has_end else 2 + again * _OF_SETTLING)
     for part, count in zip(parts, rows, strict=True):
         pages = -(-round(count) // MAXIMUM)
         if count < MAXIMUM:
             continue
         shards = min(4 * _WORKERS, pages // _WORKERS)
-        requests += pages - 1 + (_OF_CUTTING if part.whole_end else _OF_CUTTING // 2) + (shards if shards > 1 else 0)
+        kind = 2 if not part.whole_end else int(part.migration_id < newest.migration_id)
+        requests += pages - 1 + _OF_CUTTING[kind] + (shards if shards > 1 else 0)
     return requests
 
 

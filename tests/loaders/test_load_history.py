@@ -178,6 +178,14 @@ def test_load_and_sync_send_about_as_many_requests_as_their_plan_says(migrations
         assert not wrong
 
 
+@pytest.mark.parametrize("migrations", [1, 3])
+def test_a_first_sync_of_less_than_a_page_sends_what_its_plan_says(migrations, tmp_path):
+    with lf.sandbox(seed=5, updates=300, migrations=migrations) as net:
+        promised, before = lf.plan(net).sync_requests, net.stats.snapshot().requests
+        lf.open_store(tmp_path).sync(net)
+        assert abs(net.stats.snapshot().requests - before - promised) <= 1
+
+
 def test_a_plan_is_about_right_after_about_ten_requests(net, history, tmp_path):
     before = net.stats.snapshot().requests
     whole = lf.plan(net)
