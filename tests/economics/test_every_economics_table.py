@@ -16,6 +16,8 @@ from tests.economics.histories import WHOLE, captured_events, frame_of
 from tests.rigs.servers import simulated
 
 TABLES = {table.endpoints[0].removeprefix("lf.").removesuffix("(events)"): table for table in DERIVED.values()}
+#: Tables that between them read every column of a history that any table reads.
+OF_ALL_COLUMNS = ("network_daily", "votes", "token_transfers", "coin_history", "rewards")
 every_table = pytest.mark.parametrize("name", TABLES)
 
 
@@ -32,50 +34,46 @@ def history(net):
     return lf.load_history(net, start="begin", progress=False)
 
 
-def rows_of_all(events, **options):
+def rows_of_all(events, names=TABLES, **options):
     """The rows of every table, of one history or of events in whatever form, with what tables take of the options."""
     with together(events, opening=options.get("opening")) as inputs:
         return {
             name: run(name, inputs, as_="arrow", **{key: options[key] for key in options.keys() & arguments(name)})
-            for name in TABLES
+            for name in names
         }
 
 
 @pytest.fixture(scope="module")
-def rows(exact_history):
-    """Those of the history in Arrow."""
-    return rows_of_all(exact_history)
+def folder(exact_history, tmp_path_factory):
+    """An export in folders by migration and month."""
+    folder = tmp_path_factory.mktemp("hive")
+    lf.export(dict(exact_history._asdict()), folder, layout="hive", personal=True)
+    return folder
 
 
-def assert_same(found, wanted):
-    assert [name for name in TABLES if not found[name].equals(wanted[name])] == []
+@pytest.fixture(scope="module")
+def rows(folder):
+    """Those of the export; some of them need reassignments, too, which have a folder of their own."""
+    return rows_of_all(folder)
 
 
-def test_files_a_store_and_polars_give_the_same_rows(net, exact_history, rows, tmp_path):
-    """`test_a_table_comes_in_every_form` has them of pandas."""
-    store, files = lf.open_store(tmp_path / "lake"), tmp_path / "files"
+def test_files_a_store_and_polars_give_the_same_rows(net, exact_history, folder, rows, tmp_path):
+    """`test_a_table_comes_in_every_form` has them of pandas, and `test_texts.py` of Arrow."""
+    assert exact_history.reassignments.num_rows > 0
+    found = lf.supply(str(folder / "events"))
+    assert found.attrs["range"].startswith("ledger begin to ")
+    assert found.equals(lf.supply(folder))
+    store = lf.open_store(tmp_path / "lake")
     store.sync(net, progress=False)
-    assert_same(rows_of_all(store), rows)
-    lf.export(dict(exact_history._asdict()), files, personal=True)
-    assert_same(rows_of_all(files), rows)
-    assert lf.supply(str(files / "events.parquet")).attrs["range"].startswith("ledger begin to ")
+    found = rows_of_all(store)
+    assert [name for name in TABLES if not found[name].equals(rows[name])] == []
 
     # polars holds no provenance, which would prove that nothing was before the events
-    history = lf.types.History(*map(pl.from_arrow, exact_history))
-    found, cut = rows_of_all(history, opening="nothing", seen=[]), dict(rows)
-    for name in ("active_parties", "template_activity"):
-        assert found[name]["whole"].null_count == len(found[name])
-        found[name], cut[name] = found[name].drop_columns("whole"), cut[name].drop_columns("whole")
-    assert_same(found, cut)
-
-
-def test_an_export_in_folders_by_migration_and_month_is_read_by_its_path(exact_history, rows, tmp_path):
-    """Some need reassignments, too, which have a folder of their own."""
-    lf.export(dict(exact_history._asdict()), tmp_path, layout="hive", personal=True)
-
-    assert lf.rewards(tmp_path / "events", as_="arrow").equals(rows["rewards"])
-    assert exact_history.reassignments.num_rows > 0
-    assert lf.network_daily(tmp_path, as_="arrow").equals(rows["network_daily"])
+    history, ranges = lf.types.History(*map(pl.from_arrow, exact_history)), ("active_parties", "template_activity")
+    for name, found in rows_of_all(history, [*ranges, *OF_ALL_COLUMNS], opening="nothing", seen=[]).items():
+        unknown = ["whole"] if name in ranges else []
+        assert all(found[column].null_count == len(found) for column in unknown)
+        assert found.drop_columns(unknown).equals(rows[name].drop_columns(unknown)), name
 
 
 def test_a_path_of_a_lake_or_of_another_file_is_an_error_that_says_what_to_give(tmp_path):
@@ -255,3 +253,55 @@ def test_a_part_with_its_opening_says_what_the_whole_says_or_nothing(name, cut):
     if name in STATES:
         with pytest.raises(lf.errors.PartialResultError, match="opening="):
             run(name, alone)
+
+
+@pytest.fixture(params=["twelve days", "hostile"])
+def world(request):
+    """A kind of ledger, and its history for several tables; a hostile one has coins that end without a create."""
+    twelve_days = request.param == "twelve days"
+    return request.param, request.getfixturevalue("cut")[0] if twelve_days else request.getfixturevalue("hostile")
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # only a hostile one lacks anything
+def test_coin_and_rounds_add_up(world):
+    """What a hostile ledger's coins change is null where they cannot be read, and never 0."""
+    name, history = world
+    flows, coins, rounds, supply, opened = (
+        run(table, history, decimals="exact")
+        for table in ("mint_burn", "coin_history", "supply_per_round", "supply", "round_history")
+    )
+
+    unexplained, there = flows.attrs["unexplained"], coins[coins.ended_at.isna()].amount.sum()
+    assert unexplained["other"] == 0 < unexplained["zero"]
+    assert flows.net_change.sum() == there
+    known = rounds[rounds.net_change.notna()]
+    assert (known.net_change == known.minted - known.burned).all()
+    assert (known.unexplained == 0).all()
+    if name == "hostile":
+        assert supply.total[0] is None
+    else:
+        assert unexplained["unknown"] == rounds.net_change.isna().sum() == 0
+        assert supply.total[0] == supply.unlocked[0] + supply.locked[0] == there
+        assert opened.attrs["checks"]["issuance_per_sv"]["equal"] > 0
+    assert opened.attrs["checks"]["issuance_per_sv"]["different"] == 0
+
+
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
+def test_coupons_end_as_the_ledger_says(world):
+    name, history = world
+    rewards = lf.rewards(history, decimals="exact")
+    checks = rewards.attrs["checks"]
+
+    assert checks["unclaimed_rewards"]["different"] == checks["claims"]["different"] == 0
+    if name == "hostile":
+        return
+    assert min(checks["unclaimed_rewards"]["equal"], checks["claims"]["equal"]) > 0
+    assert set(rewards.outcome) >= {"claimed", "expired", "open", "shared"}
+    fund = rewards[rewards.kind == "development_fund"]
+    assert set(fund.outcome) >= {"claimed", "expired", "withdrawn"}
+    assert (fund.amount == fund.weight).all()
+    flows = lf.mint_burn(history)
+    assert rewards.attrs["not_understood"] == flows.attrs["not_understood"] == {}
+    claimed = rewards[rewards.outcome == "claimed"].groupby("kind").amount.sum()
+    for kind in ("app", "validator", "validator_faucet", "sv", "development_fund"):
+        assert claimed[kind] == flows[f"minted_{kind}"].sum(), kind

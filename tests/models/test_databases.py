@@ -1,4 +1,4 @@
-"""That one database is kept from table to table, and when another one is made instead."""
+"""One database is kept from table to table: when another is made instead, and that tables are the same in either."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
 from ledgerframes.models.engine import Engine, settings_of
 from ledgerframes.models.inputs import inputs_of
+from ledgerframes.tables.kinds import AMOUNT, TIME
 
 
 def used_by(given, *, error=False):
@@ -37,14 +39,44 @@ def test_the_next_history_gets_the_same_database_and_nothing_of_what_was_in_it(h
         assert used_by(history) is not before  # it is in use
 
 
-def test_tables_of_one_history_do_not_share_what_other_settings_made(history):
-    coins, names = "Splice.Amulet:Amulet", "Splice.Ans:AnsEntry"
+def test_tables_together_are_those_computed_alone_and_each_shared_step_is_made_once(history):
+    """`test_texts.py` shows it of the rows of every table; these also differ in their settings and provenance."""
+    every = {
+        lf.active_parties: [{"every": "1h"}, {"every": "1D"}], lf.supply: [{}, {"at": "2025-03-03"}],
+        lf.active_contracts: [{"template": f"Splice.{name}"} for name in ("Amulet:Amulet", "Ans:AnsEntry")],
+        lf.rewards: [{}],
+    }  # fmt: skip
     with together(history) as inputs:
-        for template in (coins, names):
-            found = lf.active_contracts(inputs, template=template, as_="arrow")
-            assert found.equals(lf.active_contracts(history, template=template, as_="arrow"))
+        for function, asked in every.items():
+            for options in asked:
+                alone = function(history, **options, as_="arrow")
+                assert function(inputs, **options, as_="arrow").equals(alone, check_metadata=True)
+        made = tables_in(inputs.engine)
+
+        lf.rewards(inputs)
+        assert tables_in(inputs.engine) == made
     assert settings_of("reassignment_flows") == {"begun"}
     assert settings_of("flow_matrix") >= {"begun", "calendar", "every_us"}
+
+
+def tables_in(engine):
+    """The number that DuckDB gives each table that it makes."""
+    return engine._connection.sql("select table_oid, table_name from duckdb_tables() order by all").fetchall()
+
+
+def test_a_long_table_that_others_have_read_is_in_its_order():
+    """More rows than a thread of DuckDB takes at once, from the last to the first."""
+    count = 300_000
+    texts = ("update_id", "event_id", "sender", "provider", "receiver", "lock", "reason", "said_kind")
+    given = dict.fromkeys(texts, pa.nulls(count, pa.string()))
+    given |= dict.fromkeys(("amount", "price", "receiver_fee_ratio", "sender_fees"), pa.nulls(count, AMOUNT.arrow))
+    given |= dict.fromkeys(("round", "migration_id", "node_index"), pa.array([0] * count, pa.int64()))
+    given |= {"burned": pa.array([False] * count), "output_index": pa.array(range(count, 0, -1), pa.int64())}
+    outputs = pa.table(given | {"record_time": pa.nulls(count, TIME.arrow)})
+    with Engine({"coin_outputs": lambda *_: outputs}) as engine:
+        engine._connection.execute("set threads = 8")
+        engine._build("transfers")
+        assert engine.rows("transfers")["output_index"].to_pylist() == list(range(1, count + 1))
 
 
 def test_after_an_error_it_is_made_again_and_a_folder_that_was_cleaned_away_costs_no_result(history):
@@ -61,17 +93,18 @@ def test_after_an_error_it_is_made_again_and_a_folder_that_was_cleaned_away_cost
 
 
 def test_threads_compute_at_the_same_time(history):
-    expected = lf.transfers(history, as_="arrow")
+    expected = lf.template_activity(history, as_="arrow")
     with ThreadPoolExecutor(4) as pool:
-        assert all(rows.equals(expected) for rows in pool.map(lambda _: lf.transfers(history, as_="arrow"), range(8)))
+        found = pool.map(lambda _: lf.template_activity(history, as_="arrow"), range(8))
+        assert all(rows.equals(expected) for rows in found)
 
 
 def _in_a_fork(events, results):
-    results.put(lf.rewards(events, as_="arrow").num_rows)
+    results.put(lf.template_activity(events, as_="arrow").num_rows)
 
 
 def test_a_fork_computes_too_and_ends(history):
-    rows = lf.rewards(history, as_="arrow").num_rows
+    rows = lf.template_activity(history, as_="arrow").num_rows
     context = multiprocessing.get_context("fork")
     results = context.Queue()
     child = context.Process(target=_in_a_fork, args=(history.events, results))

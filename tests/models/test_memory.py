@@ -24,7 +24,6 @@ def test_what_does_not_fit_the_memory_goes_to_a_folder_that_is_gone_afterwards(h
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv(VARIABLE, "100MB")
     with Engine(inputs_of(history).gives) as engine:
-        engine.rows("rewards")
         engine._run(
             engine._connection.execute,
             "create temp table large as select i, repeat('x', 200) || i as text from range(900000) as t(i)",
@@ -39,12 +38,12 @@ def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enoug
     limit = "select current_setting('memory_limit')"
     monkeypatch.setenv(VARIABLE, "123MB")
     with Engine(inputs_of(history).gives) as engine:
-        engine.rows("rewards")
+        engine.rows("first_place")
         database = engine._database
         assert engine._connection.sql(limit).fetchall() == [("117.3 MiB",)]
     monkeypatch.delenv(VARIABLE)
     with Engine(inputs_of(history).gives) as engine:
-        engine.rows("rewards")
+        engine.rows("first_place")
         assert engine._database is database
         assert engine._connection.sql(limit).fetchall() == [("244.1 MiB",)]
         engine._run(
@@ -54,7 +53,7 @@ def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enoug
         assert engine._connection.sql(limit).fetchall() != [("244.1 MiB",)]
     monkeypatch.setenv(VARIABLE, "much")
     with pytest.raises(lf.errors.ConfigurationError, match="LEDGERFRAMES_MEMORY_LIMIT='much' is not valid"):
-        lf.rewards(history)
+        lf.template_activity(history)
 
 
 def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
@@ -63,9 +62,9 @@ def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
     other = tmp_path / "other.parquet"
     other.write_bytes(path.read_bytes())
 
-    assert lf.rewards(path, as_="arrow").equals(lf.rewards(history.events, as_="arrow"))
+    assert lf.template_activity(path, as_="arrow").equals(lf.template_activity(history.events, as_="arrow"))
     with Engine(inputs_of(path).gives) as engine:
-        engine.rows("rewards")
+        engine.rows("first_place")
         for statement in (
             f"select * from read_parquet('{other}')", f"copy (select 1) to '{tmp_path / 'new.csv'}'",
             f"attach '{tmp_path / 'new.db'}'", "install spatial", "load httpfs", "set allowed_paths = ['/']",
@@ -74,13 +73,16 @@ def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
                 engine._connection.execute(statement)
 
 
-def test_a_store_is_read_once_where_it_fits_and_else_by_each_step(history, net, tmp_path):
+def test_a_store_is_read_once_where_it_fits_and_else_by_each_step(tmp_path):
     store = lf.open_store(tmp_path)
-    store.sync(net, progress=False)
+    with lf.sandbox(updates=60) as net:
+        store.sync(net, progress=False)
+    expected = lf.template_activity(store.load("events"), as_="arrow")
     for room in (0, 1_000_000_000):
-        with Engine(inputs_of(history).gives) as of_frames, Engine(inputs_of(store).gives) as engine:
+        with Engine(inputs_of(store).gives) as engine:
             engine._room = room
-            assert engine.rows("rewards").equals(of_frames.rows("rewards"))
+            found = engine.rows("template_activity").select(expected.column_names)
+            assert found.cast(expected.schema).equals(expected)
             assert isinstance(engine._inputs["events"]({"payload"}, set(), room), pa.Table) == bool(room)
 
 

@@ -6,6 +6,7 @@ import re
 from inspect import signature
 
 import duckdb
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
@@ -20,6 +21,8 @@ TABLES = {**COMPUTED, ACTIVE.name: ACTIVE}
 MODELS = lf.models().set_index("model")
 #: The text of a model holds those of the steps that it reads, so each of these is run with what reads it.
 READ = {name for reads in MODELS.reads for name in reads}
+#: The only amount of more places: a weight times an issuance, before it is rounded; the view passes it on.
+WIDE = {("valued_coupons", "worth"), ("coupon_lives", "worth")}
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +72,20 @@ def test_the_text_of_a_model_runs_in_plain_duckdb_and_gives_the_rows_of_model_an
     if name in COMPUTED and "as_" in signature(getattr(lf, name)).parameters:
         returned = getattr(lf, name)(tables if name in DERIVED else history, as_="arrow")
         assert found.select(returned.column_names).cast(returned.schema).equals(returned)
+
+
+def test_every_column_has_its_declared_type_and_every_amount_the_same_places(tables):
+    tables.engine.set({})
+    for name in MODELS.index:
+        columns = {field.name: field.type for field in tables.engine.rows(name).schema}
+
+        for column, type_ in columns.items():
+            places = 20 if (name, column) in WIDE else 10
+            assert not pa.types.is_decimal(type_) or type_ == pa.decimal128(38, places), (name, column)
+            assert not pa.types.is_floating(type_), (name, column)
+        if name in DERIVED:
+            declared = {field.name: field.type for field in DERIVED[name].schema}
+            assert declared.items() <= columns.items(), name
 
 
 def test_the_text_names_the_settings_for_events_that_begin_later(folder):
