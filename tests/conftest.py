@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import ledgerframes as lf
 from ledgerframes.sandbox.generator.generate import generate
+from ledgerframes.sandbox.world.calendar import updates_of_days
 from tests.cli.conftest import command as command  # noqa: PLC0414 - a fixture
 from tests.cli.conftest import surroundings as surroundings  # noqa: PLC0414 - a fixture
 from tests.replay import captures as captures  # noqa: PLC0414 - a fixture
@@ -75,8 +76,11 @@ def truth(net):
 
 @pytest.fixture(scope="session")
 def economy():
-    """Some days with everything that the economy knows and votes of every outcome; read only."""
-    return generate(3, 6_000, reward_version="switch")
+    """A day with everything that the economy knows and votes of every outcome; read only.
+
+    In its middle apps change to the second version of rewards.
+    """
+    return generate(5, updates_of_days(1), days=1, reward_version="switch")
 
 
 @pytest.fixture(scope="session")

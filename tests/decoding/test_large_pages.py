@@ -3,16 +3,14 @@
 import pytest
 
 from ledgerframes.decoding import history
-from ledgerframes.decoding.compiled.choice import VARIABLE
 from ledgerframes.decoding.pages import ParsedPage, batches_of, decode_page, parse_page
 from tests.decoding.items import created, exercised, page_of, to_json, transaction
 
-pytestmark = pytest.mark.soak
-
-
-@pytest.fixture(autouse=True)
-def compiled(monkeypatch):
-    monkeypatch.setenv(VARIABLE, "compiled")
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.usefixtures("decoder"),
+    pytest.mark.parametrize("decoder", ["compiled"], indirect=True),
+]
 
 
 def check(body):

@@ -12,6 +12,7 @@ from ledgerframes.decoding.records import read_amount, read_records
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.contracts import LICENSES, TRANSFER_OFFERS
 from ledgerframes.tables.snapshots import INSTRUMENTS, NAME_ENTRIES, USERS
+from tests.decoding.items import changed
 
 ENTRY = {
     "contractId": "00ab", "name": "a.cns", "amount": "1.0", "unit": "USDUNIT", "expiresAt": "1772432243532",
@@ -23,10 +24,6 @@ INSTRUMENT = {"id": "i", "name": "n", "symbol": "s", "decimals": 10, "supportedA
 def rows(table, *items):
     told = {name: [""] * len(items) for name in ("instrument_admin", "source") if name in table.names}  # by the load
     return read_records(table, [json.dumps(item).encode() for item in items], "GET /x", supplied=told).to_pylist()
-
-
-def changed(item, **members):
-    return {name: value for name, value in {**item, **members}.items() if value is not ...}
 
 
 @given(units=st.integers(-(10**38) + 1, 10**38 - 1))
@@ -48,7 +45,7 @@ def test_every_amount_that_fits_is_exact_in_any_spelling(units):
 )  # fmt: skip
 def test_amounts_that_do_not_fit_are_refused_by_place(text):
     with pytest.raises(DecodeError) as caught:
-        rows(NAME_ENTRIES, ENTRY, changed(ENTRY, amount=text))
+        rows(NAME_ENTRIES, ENTRY, changed(ENTRY, {"amount": text}))
     error = caught.value
     assert (error.endpoint, error.table, error.column, error.item) == ("GET /x", "name_entries", "amount", "item 1")
 
@@ -62,7 +59,7 @@ def test_times_of_any_precision_are_read_and_finer_ones_kept(moment, digits, fra
     shown = f"{fraction:09}"[:digits]
     base = moment.replace(microsecond=0)
     text = f"{base.year:04}-{base:%m-%dT%H:%M:%S}{'.' + shown if digits else ''}Z"
-    (row,) = rows(NAME_ENTRIES, changed(ENTRY, expiresAt=text))
+    (row,) = rows(NAME_ENTRIES, changed(ENTRY, {"expiresAt": text}))
     micros = int(shown.ljust(9, "0")) // 1000
     assert row["expires_at"] == base.replace(tzinfo=UTC) + timedelta(microseconds=micros)
     finer = int(shown.ljust(9, "0")) % 1000 != 0
@@ -88,7 +85,7 @@ def test_epoch_milliseconds_and_durations_as_text_or_number_are_read():
 )
 def test_a_broken_member_is_an_error_that_names_its_column(members, column):
     with pytest.raises(DecodeError) as caught:
-        rows(NAME_ENTRIES, changed(ENTRY, **members))
+        rows(NAME_ENTRIES, changed(ENTRY, members))
     assert caught.value.column == column
 
 
@@ -108,7 +105,7 @@ def test_optional_members_may_be_absent_or_null():
 
 
 def test_unknown_members_are_kept_wherever_they_are():
-    (row,) = rows(INSTRUMENTS, changed(INSTRUMENT, new={"a": 1.50}, pauseInfo={"reason": "r", "who": "w"}))
+    (row,) = rows(INSTRUMENTS, {**INSTRUMENT, "new": {"a": 1.50}, "pauseInfo": {"reason": "r", "who": "w"}})
     assert row["pause_reason"] == "r"
     assert json.loads(row["extra"]) == {"/new": {"a": 1.5}, "/pauseInfo/who": "w"}
 

@@ -1,22 +1,8 @@
-"""Lakes and their exported stars as tests read them: with DuckDB, by the relations that `model.json` names."""
+"""Exported stars as tests read them: with DuckDB, by the relations that `model.json` names."""
 
 import json
-from hashlib import sha256
 
 import duckdb
-
-import ledgerframes as lf
-from tests.rigs.servers import simulated
-
-
-def filled(folder, world, *, derive=None):
-    """A lake of a simulated ledger, with what else a star takes of it."""
-    store = lf.open_store(folder / "lake")
-    with simulated(**world) as net:
-        store.sync(net, progress=False, derive=derive)
-        # Nothing of the hostile world but its history is served.
-        store.sync(net, progress=False, tables=["verdicts"] if "hostile" in world else ["verdicts", "licenses"])
-    return store
 
 
 def exported(store, folder, **options):
@@ -54,8 +40,3 @@ class Exported:
                 f" where many.{column} is not null"
             )
         return {name: count for name, count in lost.items() if count}
-
-
-def key_of(text):
-    """The key of a natural key, as the documentation defines it."""
-    return int.from_bytes(sha256(text.encode()).digest()[:8]) >> 1

@@ -8,12 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FORMS = {
-    "parquet": {},
-    "hive": {"layout": "hive"},
-    "bi": {"profile": "bi"},
-    "csv": {"format": "csv"},
+    "parquet": {}, "hive": {"layout": "hive"}, "bi": {"profile": "bi"}, "csv": {"format": "csv"},
     "xlsx": {"format": "xlsx"},
-}
+}  # fmt: skip
 LIMIT = 320 << 20  # two row groups waiting, their copies on the way out, and the allocator's reserves
 
 CODE = """

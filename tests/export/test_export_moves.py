@@ -81,10 +81,9 @@ def content(folder):
     """What every file of an export holds, without the folder that a star's expressions name."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     named = re.compile(re.escape(str(folder.parent)) + "/(old|new|out)")
-    return {str(path.relative_to(folder)): rows(path, named) for path in files}
-
-
-def rows(path, named):
-    if path.suffix == ".parquet":
-        return pq.ParquetFile(path).read().to_pylist()
-    return named.sub("", path.read_text(encoding="utf-8"))
+    return {
+        str(path.relative_to(folder)): pq.ParquetFile(path).read().to_pylist()
+        if path.suffix == ".parquet"
+        else named.sub("", path.read_text(encoding="utf-8"))
+        for path in files
+    }

@@ -4,6 +4,7 @@ import json
 import re
 from datetime import datetime, timedelta
 from decimal import Decimal, localcontext
+from functools import partial
 
 import duckdb
 import openpyxl
@@ -71,11 +72,8 @@ def from_workbook(path):
     """A workbook's cells as Excel shows them: openpyxl leaves its escapes of characters that XML cannot hold."""
     names, *lines = openpyxl.load_workbook(path)[path.stem].iter_rows(values_only=True)
     columns = zip(names, zip(*lines, strict=True), strict=True)
+    unescaped = partial(re.compile("_x([0-9A-F]{4})_").sub, lambda match: chr(int(match[1], 16)))
     return {name: [unescaped(cell) if isinstance(cell, str) else cell for cell in cells] for name, cells in columns}
-
-
-def unescaped(text):
-    return re.sub("_x([0-9A-F]{4})_", lambda match: chr(int(match[1], 16)), text)
 
 
 def told(column):

@@ -50,7 +50,7 @@ class _HostileGenerator:
         self.world.earliest_round = 2**63 - 1
         self.world.snapshot_period = (timestamps.LAST - timestamps.FIRST) // 100
         self.world.accounts = invent_hostile_accounts()
-        self.world.instruments = invent_instruments(Random(f"instruments/{seed}"))
+        self.world.instruments = invent_instruments()
         self.migration_id = MIGRATIONS[0]
         self.now = timestamps.FIRST
         self.tied = 0

@@ -23,11 +23,6 @@ def world():
     return generate_hostile(1, 1_000)
 
 
-@pytest.fixture(scope="module")
-def items(world):
-    return list(world.items())
-
-
 @pytest.mark.parametrize("updates", [0, 1, 60])
 def test_a_world_has_as_many_updates_as_asked_for_and_is_that_of_its_seed(updates):
     first, again = (generate_hostile(2, updates) for _ in range(2))
@@ -40,7 +35,7 @@ def test_a_world_has_as_many_updates_as_asked_for_and_is_that_of_its_seed(update
     assert all(update[:2] >= newest[:2] for update in first.updates[updates:])
 
 
-def test_the_order_is_legal_and_reaches_every_extreme_in_odd_spellings(world, items):
+def test_the_order_is_legal_and_reaches_every_extreme_in_odd_spellings(world):
     assert [one for one in NEEDLES if not any(one.encode() in update.rendered for update in world.updates)] == []
     keys = [update[:3] for update in world.updates]
 
@@ -49,34 +44,31 @@ def test_the_order_is_legal_and_reaches_every_extreme_in_odd_spellings(world, it
     assert {update.migration_id for update in world.updates} == set(MIGRATIONS)
     assert {timestamps.FIRST, timestamps.LAST} <= {update.record_time for update in world.updates}
     assert max(Counter(update[:2] for update in world.updates).values()) >= 3
-    for update, item in zip(world.updates, items, strict=True):
-        assert timestamps.exact(update.record_time) == item["record_time"]
-        assert item.get("event", item)["migration_id"] == update.migration_id
+    for update, item in zip(world.updates, world.items(), strict=True):
+        place = item.get("event", item)["migration_id"], item["record_time"]
+        assert place == (update.migration_id, timestamps.exact(update.record_time))
 
 
-def test_events_form_trees_that_are_deep_and_wide_and_empty_and_take_every_form(items):
-    trees, unreached, deepest = [item for item in items if "events_by_id" in item], 0, 0
-    for item in trees:
-        events = item["events_by_id"]
-        named = [*item["root_event_ids"]]
-        named += [child for event in events.values() for child in event.get("child_event_ids", [])]
-        assert set(named) <= set(events)
-        assert len(set(named)) == len(named)
-        assert [event["event_id"] for event in events.values()] == list(events) == sorted(events)
-        unreached += len(named) < len(events)
+def test_events_form_trees_that_are_deep_and_wide_and_empty_and_take_every_form(world):
+    events, sizes, unreached, deepest = [], set(), 0, 0
+    for item in (item for item in world.items() if "events_by_id" in item):
+        own = item["events_by_id"].values()
+        named = [*item["root_event_ids"], *(child for event in own for child in event.get("child_event_ids", []))]
+        assert len(set(named)) == len(named) == len(set(named) & item["events_by_id"].keys())
+        assert [event["event_id"] for event in own] == sorted(item["events_by_id"])
         deepest = max([deepest, *(len(above) for _, above, _ in steps(item))])
-    events = [event for item in trees for event in item["events_by_id"].values()]
+        unreached += len(named) < len(own)
+        sizes.add(len(own))
+        events += own
     exercised = [event for event in events if event["event_type"] == "exercised_event"]
-    texts = [event["created_at"] for event in events if event["event_type"] == "created_event"]
+    fractions = {len(event["created_at"].partition(".")[2].rstrip("Z")) for event in events if "created_at" in event}
 
-    assert deepest == 299
-    assert max(len(item["events_by_id"]) for item in trees) == 2_000
-    assert any(not item["events_by_id"] for item in trees)
+    assert (deepest, min(sizes), max(sizes)) == (299, 0, 2_000)
     assert unreached > 20
     kinds = {event["event_type"] for event in events}
     assert kinds == {"created_event", "exercised_event", "archived_event", "rollback_event"}
     assert {type(one["exercise_result"]) for one in exercised} == {str, int, Decimal, bool, type(None), list, dict}
     assert {type(event.get("interface_id", ...)) for event in exercised} == {str, type(None), type(...)}
-    assert {len(text.partition(".")[2].rstrip("Z")) for text in texts} == set(range(10))
-    counters = {item["event"]["reassignment_counter"] for item in items if "event" in item}
+    assert fractions == set(range(10))
+    counters = {item["event"]["reassignment_counter"] for item in world.items() if "event" in item}
     assert {2**63 - 1, -(2**63)} <= counters

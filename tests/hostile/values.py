@@ -42,7 +42,8 @@ def text(rng: Random) -> str:
 
 def time(rng: Random) -> str:
     """A time from year 1 to 9999 with 0 to 9 fractional digits, trailing zeros and all."""
-    micros = rng.choice((timestamps.FIRST, timestamps.LAST, 0, -1)) if rng.random() < 0.2 else _any_instant(rng)
+    extremes, any_instant = (timestamps.FIRST, timestamps.LAST, 0, -1), range(timestamps.FIRST, timestamps.LAST + 1)
+    micros = rng.choice(extremes if rng.random() < 0.2 else any_instant)
     nanos = timestamps.exact(micros)[:-1] + f"{rng.choice((0, 1, 999, rng.randrange(1_000))):03}"
     return nanos[: len(nanos) - 9 + rng.randrange(10)].removesuffix(".") + "Z"
 
@@ -102,7 +103,3 @@ def unknown(rng: Random, rate: float = 0.15) -> dict[str, Any]:
 def integer(rng: Random) -> int:
     """An int64, by preference an extreme one."""
     return rng.choice((0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, -(2**63), rng.randrange(-(2**63), 2**63)))
-
-
-def _any_instant(rng: Random) -> int:
-    return rng.randrange(timestamps.FIRST, timestamps.LAST + 1)

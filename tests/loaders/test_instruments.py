@@ -1,7 +1,6 @@
 """Instruments by their ids: one request each, or the whole list where a registry knows no single instrument."""
 
 from decimal import Decimal
-from random import Random
 
 import pytest
 
@@ -20,7 +19,7 @@ COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedA
 @pytest.fixture(scope="module")
 def net():
     world = generate(7, 50)
-    world.instruments = invent_instruments(Random(7))
+    world.instruments = invent_instruments()
     with started(world=world) as server, lf.connect(registry_url=server.registry_url) as net:
         yield net
 

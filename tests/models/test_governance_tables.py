@@ -100,7 +100,7 @@ def test_a_right_earned_what_was_claimed_of_its_apps_coupons_of_that_time(events
 
 
 def test_a_range_has_the_votes_that_it_shows_and_counts_what_began_before(voted, events):
-    late = frame_of([item for item in voted[int(len(voted) * 0.45) :] if REQUEST in str(item)])
+    late = frame_of([item for item in voted[int(len(voted) * 0.55) :] if REQUEST in str(item)])
     whole, shown = lf.votes(events).set_index("request"), lf.votes(late)
     same = [column for column in whole if column not in {"opened_at", "party"}]
 

@@ -26,7 +26,7 @@ from tests.economics.histories import (
     update,
 )
 from tests.replay import read_capture
-from tests.sandbox.economy_books import COIN, LOCKED, YEAR, round_number, rounded
+from tests.sandbox.economy_books import COIN, LOCKED, allowed_by, round_number, rounded
 
 HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
                       ("transfer", "allocation", "payment", "governance", "vesting", "other")))  # fmt: skip
@@ -35,15 +35,6 @@ HELD = ("unlocked", *(f"locked_{purpose}" for purpose in
 @pytest.fixture(scope="module")
 def history(twelve_days_history):
     return twelve_days_history
-
-
-def allowed_by(config, tick):
-    """What a round may issue, and the pools: validators, applications, development fund, super validators."""
-    whole = rounded(Decimal(config["amuletToIssuePerYear"]) * tick / YEAR)
-    fund = rounded(whole * Decimal(config.get("optDevelopmentFundPercentage") or 0))
-    shares = ("validatorRewardPercentage", "appRewardPercentage")
-    pools = [rounded((whole - fund) * Decimal(config[name])) for name in shares]
-    return whole, *pools, fund, whole - sum(pools) - fund
 
 
 def assert_allowed(books, rows):

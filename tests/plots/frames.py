@@ -15,50 +15,41 @@ def synchronizer(number):
     return f"{name}::1220{number:02x}" + f"{number * 7919:060x}"
 
 
-def flows(synchronizers, rows, *, seed=5):
+def flows(synchronizers, rows):
     """Reassignments between so many synchronizers, busier ones first, of every status."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(5)
     weights = 1 / np.arange(1, synchronizers + 1)
     source = rng.choice(synchronizers, rows, p=weights / weights.sum())
     target = (source + rng.integers(1, max(synchronizers, 2), rows)) % synchronizers
     target[::40] = source[::40]
-    status = np.where(source == target, "repaired", "completed").astype(object)
-    status[1::25] = "in flight"
-    status[2::50] = "assigned without unassignment"
-    left = pd.Series(START + pd.to_timedelta(np.sort(rng.uniform(0, 86_400, rows)), unit="s")).dt.as_unit("us")
-    taken = pd.Series(pd.to_timedelta(np.exp(rng.normal(3, 1, rows)), unit="s")).dt.as_unit("us")
+    left = START + pd.to_timedelta(np.sort(rng.uniform(0, 86_400, rows)), unit="s").as_unit("us")
+    taken = pd.to_timedelta(np.exp(rng.normal(3, 1, rows)), unit="s").as_unit("us")
     frame = pd.DataFrame(
         {
-            "unassign_id": [f"00{row:04x}" for row in range(rows)],
-            "contract_id": [f"00c{row:04x}" for row in range(rows)],
-            "template_name": "Iou:Iou",
-            "source_synchronizer": [synchronizer(number) for number in source],
-            "target_synchronizer": [synchronizer(number) for number in target],
-            "reassignment_counter": 1,
-            "unassigned_at": left,
-            "assigned_at": left + taken,
-            "in_flight": taken,
-            "status": pd.Series(status, dtype="str"),
+            "source_synchronizer": map(synchronizer, source), "target_synchronizer": map(synchronizer, target),
+            "unassigned_at": left, "assigned_at": left + taken, "in_flight": taken,
+            "status": np.where(source == target, "repaired", "completed"), "contract_id": map(str, range(rows)),
         }
-    )
-    frame.loc[frame.status == "in flight", ["assigned_at", "in_flight"]] = pd.NaT
-    frame.loc[frame.status == "assigned without unassignment", ["unassigned_at", "in_flight"]] = pd.NaT
+    )  # fmt: skip
+    for first, every, status, unknown in ((1, 25, "in flight", "assigned_at"),
+                                          (2, 50, "assigned without unassignment", "unassigned_at")):  # fmt: skip
+        frame.loc[first::every, "status"] = status
+        frame.loc[first::every, [unknown, "in_flight"]] = pd.NaT
     return frame
 
 
 def holdings(parties, *, snapshots=1):
     """Summaries: party n holds 100/n unlocked and 10 locked; fees are a hundredth of that, times the snapshot."""
-    rows = []
-    for step, number in product(range(snapshots), range(1, parties + 1)):
-        share, free, bound = Decimal(step + 1) / 100, round(Decimal(100 / number), 10), Decimal(10)
-        rows.append({
-            "record_time": START + step * pd.Timedelta("6h"), "migration_id": 4, "computed_as_of_round": 100 + step,
-            "party_id": party(number), "total_unlocked_coin": free, "total_locked_coin": bound,
-            "total_coin_holdings": free + bound, "accumulated_holding_fees_unlocked": free * share,
-            "accumulated_holding_fees_locked": bound * share, "total_available_coin": free - free * share,
-            "accumulated_holding_fees_total": (free + bound) * share,
-        })  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "record_time": START + step * pd.Timedelta("6h"), "computed_as_of_round": 100 + step,
+            "party_id": party(number), "total_unlocked_coin": free, "total_locked_coin": Decimal(10),
+            "accumulated_holding_fees_unlocked": free * (step + 1) / 100,
+            "accumulated_holding_fees_locked": Decimal(step + 1) / 10,
+        }
+        for step, number in product(range(snapshots), range(1, parties + 1))
+        for free in [round(Decimal(100 / number), 10)]
+    )  # fmt: skip
 
 
 def updates(rows):

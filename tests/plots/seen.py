@@ -45,11 +45,6 @@ def outside_of_the_figure(ax, texts):
     ]
 
 
-def legend(ax):
-    """The legend's words."""
-    return [text.get_text() for text in ax.get_legend().get_texts()] if ax.get_legend() else []
-
-
 def subtitle(ax):
     """The line under the title."""
     return " ".join(drawn(ax, "subtitle")[0].get_text().split())

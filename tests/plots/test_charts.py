@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from decimal import Decimal
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,12 +24,13 @@ from tests.plots.seen import drawn, outside_of_the_figure, overlapping, subtitle
 
 go = pytest.importorskip("plotly.graph_objects")
 
+LEGS = "reassignment_flows", frames.flows(6, 300), frames.flows(40, 3000)
 #: Of each chart: what it is drawn as, what returns its frame, a usual frame, and one of many rows.
 CHARTS = {
-    "reassignment_flows": (Flows, "reassignment_flows", frames.flows(6, 300), frames.flows(40, 3000)),
-    "reassignment_matrix": (Matrix, "reassignment_flows", frames.flows(6, 300), frames.flows(40, 3000)),
-    "reassignment_timeline": (Stack, "reassignment_flows", frames.flows(6, 300), frames.flows(40, 3000)),
-    "in_flight": (Stack, "reassignment_flows", frames.flows(6, 300), frames.flows(40, 3000)),
+    "reassignment_flows": (Flows, *LEGS),
+    "reassignment_matrix": (Matrix, *LEGS),
+    "reassignment_timeline": (Stack, *LEGS),
+    "in_flight": (Stack, *LEGS),
     "holdings": (Bars, "load_holdings_summary", frames.holdings(9), frames.holdings(60)),
     "holding_fees": (Bars, "load_holdings_summary", frames.holdings(9), frames.holdings(60, snapshots=3)),
     "updates": (Stack, "load_updates", frames.updates(600), frames.updates(3000)),
@@ -54,8 +56,6 @@ COLOUR = re.compile('(?<=[ "])#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})')
 LONG = "a-validator-of-a-consortium-with-an-exceedingly-long-name-that-does-not-end-"
 IDS = {"source_synchronizer", "target_synchronizer", "party_id", "party", "sender", "receiver", "synchronizer_id"}
 IDS |= {"provider", "validator"}
-each = pytest.mark.parametrize("name", USUAL)
-
 
 AMOUNTS = "^(amount|minted|burned|expired|open|unlocked|total|(burned|locked|total|accumulated)_.*)$"
 
@@ -68,14 +68,18 @@ def changed(frame, change):
 
 CASES = {
     "one row": lambda frame: frame.iloc[:1],
-    "empty": lambda frame: frame.iloc[:0],
-    "no columns": lambda _: pd.DataFrame(),
     "negative": lambda frame: changed(frame, lambda place, value: value if place % 3 else -value),
     "null": lambda frame: changed(frame, lambda place, value: value if place % 3 else None),
-    "all null": lambda frame: changed(frame, lambda *_: None),
     "extreme": lambda frame: changed(frame, lambda place, value: value * Decimal("1e-4" if place % 7 else "1e9")),
     "long names": lambda frame: frame.assign(**{name: LONG + frame[name] for name in IDS & set(frame.columns)}),
+    "all null": lambda frame: changed(frame, lambda *_: None),
+    "empty": lambda frame: frame.iloc[:0],
+    "no columns": lambda _: pd.DataFrame(),
 }
+#: How a chart is drawn: into axes of a size or a figure of its own, and in which theme.
+LOOKS = {
+    "dark": ((7.5, 5.6), "dark"), "3 by 2 inches": ((3, 2), "light"), "own figure": (None, "light"),
+}  # fmt: skip
 
 
 def series_of(content):
@@ -83,9 +87,14 @@ def series_of(content):
     return [one for part in getattr(content, "panels", (content,)) for one in getattr(part, "series", ())]
 
 
-@pytest.mark.long(quick=12)
-@each
-@pytest.mark.parametrize("case", CASES)
+def every_chart_with(kinds):
+    """Every chart with every one of some kinds of cases; at first both change from each to the next."""
+    pairs = sorted(product(enumerate(USUAL), enumerate(kinds)), key=lambda pair: (pair[0][0] - pair[1][0]) % len(kinds))
+    return pytest.mark.parametrize(("name", "case"), [(name, case) for (_, name), (_, case) in pairs])
+
+
+@pytest.mark.long(quick=9)
+@every_chart_with(CASES)
 def test_a_case_is_one_content_that_both_libraries_draw(name, case):
     chart, frame = getattr(lf.plot, name), CASES[case](USUAL[name])
 
@@ -105,8 +114,8 @@ def test_a_case_is_one_content_that_both_libraries_draw(name, case):
     assert outside_of_the_figure(ax, words(ax)) == []
 
 
-@pytest.mark.long(quick=4)
-@each
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize("name", USUAL)
 def test_a_dark_chart_follows_from_a_light_one_but_for_heat_maps(name):
     light, dark = (_vectors(getattr(lf.plot, name).__wrapped__(USUAL[name]), theme) for theme in ("light", "dark"))
 
@@ -128,27 +137,20 @@ def colours(svg):
 
 
 @pytest.mark.long(quick=6)
-@each
-@pytest.mark.parametrize("size", [(3, 2), (7.5, 5.6), None], ids=["3 by 2 inches", "plain", "own figure"])
-def test_labels_lie_apart_and_within_the_axes_and_title_given_however_many_there_are(name, size):
-    given = None if size is None else plt.subplots(figsize=size)[1]
-    ax = getattr(lf.plot, name)(MANY[name] if size != (3, 2) else USUAL[name], ax=given, title="Mine")
+@every_chart_with(LOOKS)
+def test_labels_lie_apart_and_can_be_read_within_the_axes_and_title_given_however_many_there_are(name, case):
+    chart, (size, theme) = getattr(lf.plot, name), LOOKS[case]
+    with lf.plot.style(theme) as look:
+        given = None if size is None else plt.subplots(figsize=size, layout="constrained")[1]
+        ax = chart(MANY[name] if size != (3, 2) else USUAL[name], ax=given, title="Mine")
+        figure = chart(USUAL[name], backend="plotly", title="Mine")
 
     assert given in (None, ax)
     assert len(plt.get_fignums()) == 1
     assert ax._left_title.get_text() == "Mine"
-    assert "<b>Mine</b>" in getattr(lf.plot, name)(USUAL[name], backend="plotly", title="Mine").layout.title.text
+    assert "<b>Mine</b>" in figure.layout.title.text
     assert overlapping(words(ax)) == []
     assert outside_of_the_figure(ax, words(ax)) == []
-
-
-@pytest.mark.long(quick=4)
-@each
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_words_can_be_read_on_the_ground_of_the_style(name, theme):
-    with lf.plot.style(theme) as look:
-        ax, figure = getattr(lf.plot, name)(USUAL[name]), getattr(lf.plot, name)(USUAL[name], backend="plotly")
-
     ground = luminance(to_rgb(look.rc["figure.facecolor"]))
     for text in words(ax):
         if text.get_gid() != "count" or KINDS[name] is not Matrix:  # those lie on cells of their own colour
@@ -239,7 +241,7 @@ COMPUTED = {
 }
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_a_history_and_a_store_are_drawn_as_the_frames_computed_from_them(name, history, store):
     chart = getattr(lf.plot, name).__wrapped__
@@ -327,17 +329,6 @@ def test_a_long_subtitle_fits_into_the_narrowest_page_however_long_the_names_at_
     assert title.pad.l + 6.2 * max(map(len, lines)) < 672  # letters of 12 px in the report's narrowest chart
 
 
-@pytest.mark.long
-def test_four_charts_share_a_figure_without_their_words_colliding():
-    _, grid = plt.subplots(2, 2, figsize=(14, 11), layout="constrained")
-    names = ["reassignment_flows", "reassignment_matrix", "holdings", "balances"]
-
-    for name, ax in zip(names, grid.flat, strict=True):
-        getattr(lf.plot, name)(USUAL[name], ax=ax)
-
-    assert [overlapping(words(ax)) for ax in grid.flat] == [[], [], [], []]
-
-
 def test_a_chart_that_fails_leaves_no_figure(monkeypatch):
     def failing(*_):
         raise ZeroDivisionError
@@ -351,7 +342,7 @@ def test_a_chart_that_fails_leaves_no_figure(monkeypatch):
 
 #: The charts over time with the column that says when.
 TIMED = {
-    "updates": "record_time", "license_growth": "time", "validators": "time", "rewards": "record_time",
+    "updates": "record_time", "validators": "time", "rewards": "record_time", "license_growth": "time",
     "burn": "record_time", "instrument_supply": "loaded_at", "votes": "opened_at", "price_votes": "record_time",
     "balances": "time", "reassignment_timeline": "unassigned_at", "app_shares": "time", "supply_by_purpose": "time",
 }  # fmt: skip
@@ -367,7 +358,7 @@ def events_in(name):
     return pd.DataFrame({"time": [low + (high - low) * place for place in places], "text": texts})
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", TIMED)
 def test_events_are_lines_with_labels_that_neighbours_share_in_both_libraries(name):
     chart, frame, events = getattr(lf.plot, name), OVER_TIME[name], events_in(name)

@@ -16,7 +16,6 @@ from ledgerframes.plot.bins import bins
 from ledgerframes.plot.palette import DARK, HUES, LIGHT, hues_of, luminance
 from ledgerframes.plot.static.series import time_words
 from ledgerframes.short_ids import short_names
-from tests.plots import frames
 
 # Rows of the usual matrices for colour vision without red and without green receptors, on linear light.
 DEUTAN = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
@@ -143,9 +142,3 @@ def test_a_style_that_there_is_holds_within_its_block_only_may_be_entered_again_
     for wrong in (("sepia", 1), ("light", 0), ("light", 9)):
         with pytest.raises(lf.errors.InputError, match=r"theme=|scale="):
             lf.plot.style(wrong[0], scale=wrong[1])
-
-
-@pytest.mark.parametrize(("every", "words"), [("7D", "week"), ("90min", "90 minutes"), ("1500ms", "1.5 seconds")])
-def test_an_axis_says_a_given_length_in_words(every, words):
-    ax = lf.plot.updates(frames.updates(20), every=every)
-    assert ax.get_ylabel() == f"updates per {words}"

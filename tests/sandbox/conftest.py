@@ -2,9 +2,7 @@
 
 import pytest
 
-from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.server import start
-from ledgerframes.sandbox.world.calendar import updates_of_days
 from tests.economics.books import Books
 from tests.sandbox.commanding import Desk
 
@@ -41,18 +39,6 @@ def economy_items(economy):
 
 
 @pytest.fixture(scope="session")
-def day():
-    """A day with a round every ten minutes, in whose middle apps change to the second version of rewards."""
-    return generate(5, updates_of_days(1), days=1, reward_version="switch")
-
-
-@pytest.fixture(scope="session")
-def day_items(day):
-    """The items of that day, those that a scan does not show too."""
-    return list(day.items(private=True))
-
-
-@pytest.fixture(scope="session")
-def day_books(day_items):
+def economy_books(economy_items):
     """What they say."""
-    return Books(day_items)
+    return Books(economy_items)

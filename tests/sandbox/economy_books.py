@@ -65,6 +65,15 @@ def active_of(books, entity):
     return {contract: life.payload for contract, life in books.active().items() if life.entity == entity}
 
 
+def allowed_by(config, tick):
+    """What a round may issue, and the pools: validators, applications, development fund, super validators."""
+    whole = rounded(Decimal(config["amuletToIssuePerYear"]) * tick / YEAR)
+    fund = rounded(whole * Decimal(config.get("optDevelopmentFundPercentage") or 0))
+    shares = ("validatorRewardPercentage", "appRewardPercentage")
+    pools = [rounded((whole - fund) * Decimal(config[name])) for name in shares]
+    return whole, *pools, fund, whole - sum(pools) - fund
+
+
 def by_traffic(mining_round):
     """Whether a round's apps are rewarded by coupons of the second version."""
     return (mining_round.get("rewardConfig") or {}).get("mintingVersion") == "RewardVersion_TrafficBasedAppRewards"

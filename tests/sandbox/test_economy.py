@@ -19,7 +19,7 @@ from tests.sandbox.economy_books import (
     FUND,
     KINDS,
     LOCKED,
-    YEAR,
+    allowed_by,
     by_traffic,
     entity_of,
     round_number,
@@ -27,33 +27,31 @@ from tests.sandbox.economy_books import (
     weight_of,
 )
 
-#: How each world is made, or the fixture that has it.
+#: How each world is made; the day is there for other tests too.
 WORLDS = {
-    "votes": "economy",
-    "a day": "day",
+    "a day": None,
     "many of each": {"seed": 6, "updates": 1_500, "synchronizers": 12, "migrations": 7},
     "traffic": {"seed": 3, "updates": 1_600, "reward_version": "traffic"},
     "hourly rounds": {"seed": 3, "updates": 600, "rounds_per_day": 24},
     "9 days": {"seed": 3, "updates": updates_of_days(9), "days": 9},
     "one of each": {"seed": 5, "updates": 1_500, "synchronizers": 1, "migrations": 1},
 }
-QUICK = ("votes", "a day")
 PHASES = ("Open", "Summarizing", "Issuing", "Closed")
 PER = "issuancePer{}RewardCoupon".format
 FAUCET = "optIssuancePerValidatorFaucetCoupon"
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in WORLDS]
+    scope="module", params=[pytest.param(name, marks=() if name == "a day" else pytest.mark.long) for name in WORLDS]
 )
-def world(request):
+def world(request, economy):
     options = WORLDS[request.param]
-    return request.getfixturevalue(options) if isinstance(options, str) else generate(**options)
+    return economy if options is None else generate(**options)
 
 
 @pytest.fixture(scope="module")
-def books(world):
-    return Books(world.items(private=True))
+def books(world, economy, economy_books):
+    return economy_books if world is economy else Books(world.items(private=True))
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +115,7 @@ def test_a_round_issues_to_every_kind_the_lesser_of_its_cap_and_its_share(rounds
 def issued_by(terms, weights):
     """The issuance of a round; the super validators get what the others have no share of."""
     config = numbers({name: text for name, text in terms["issuanceConfig"].items() if text is not None})
-    whole = rounded(config["amuletToIssuePerYear"] * int(terms["tickDuration"]["microseconds"]) / YEAR)
-    fund = rounded(whole * config.get("optDevelopmentFundPercentage", 0))
-    validators = rounded((whole - fund) * config["validatorRewardPercentage"])
-    apps = rounded((whole - fund) * config["appRewardPercentage"])
+    _, validators, apps, _, others = allowed_by(config, int(terms["tickDuration"]["microseconds"]))
     issued = {}
 
     def tranche(share, cap, name):
@@ -133,7 +128,7 @@ def issued_by(terms, weights):
     left = tranche(apps, config["featuredAppRewardCap"], PER("FeaturedApp"))
     tranche(left, config["unfeaturedAppRewardCap"], PER("UnfeaturedApp"))
     sv = weights[PER("Sv")]
-    issued[PER("Sv")] = rounded((whole - validators - apps - fund) / sv) if sv else Decimal(0)
+    issued[PER("Sv")] = rounded(others / sv) if sv else Decimal(0)
     return issued
 
 

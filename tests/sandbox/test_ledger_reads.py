@@ -57,10 +57,6 @@ def last(item, event):
     return last(item, item["events_by_id"][below[-1]]) if below else int(event["event_id"].rpartition(":")[2])
 
 
-def first(items, test):
-    return next(item for item in items if test(item))
-
-
 def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(sandbox, big, stakeholders):
     found = events(sandbox, big, wanted(anyone=True))
     effects = events(sandbox, big, wanted(anyone=True, shape=EFFECTS))
@@ -80,7 +76,7 @@ def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(san
 
 
 def test_a_witness_sees_in_effects_what_happens_below_an_exercise_of_its_own(sandbox, transactions):
-    pays = first(transactions, lambda one: next(preorder(one)).get("choice") == "AmuletRules_Transfer")
+    pays = next(one for one in transactions if next(preorder(one)).get("choice") == "AmuletRules_Transfer")
     sender = next(preorder(pays))["acting_parties"][0]
 
     found = events(sandbox, pays, wanted(sender, shape=EFFECTS))
@@ -132,7 +128,7 @@ def test_a_request_that_makes_no_sense_gets_a_json_400(sandbox, big, change):
 
 
 def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
-    moved = first(items, lambda one: "event" in one)["update_id"]
+    moved = next(one for one in items if "event" in one)["update_id"]
     for update_id in ("1220ab", moved):
         body = {"updateId": update_id, "transactionFormat": wanted(anyone=True)}
         told = assert_refused(sandbox, body, 404, "TRANSACTION_NOT_FOUND", 11, 5)

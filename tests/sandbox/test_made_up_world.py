@@ -10,18 +10,13 @@ import pytest
 
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
-from tests.economics.books import Books, steps
+from tests.economics.books import steps
 from tests.sandbox.economy_books import COIN, entity_of, preorder
 
 
 @pytest.fixture(scope="module")
 def transactions(economy_items):
     return [item for item in economy_items if "events_by_id" in item]
-
-
-@pytest.fixture(scope="module")
-def books(economy_items):
-    return Books(economy_items)
 
 
 def test_updates_stand_in_the_order_of_migration_record_time_and_id(economy, net):
@@ -96,7 +91,7 @@ def test_times_results_hashes_and_interfaces_vary_as_on_real_servers(transaction
     assert coins[0] != coins[-1]
 
 
-def test_contracts_are_used_where_they_are_until_they_end(economy, economy_items, books):
+def test_contracts_are_used_where_they_are_until_they_end(economy, economy_items, economy_books):
     places = {}
     for item in economy_items:
         move = item.get("event", {})
@@ -108,16 +103,18 @@ def test_contracts_are_used_where_they_are_until_they_end(economy, economy_items
         for event in preorder(item) if not move else ():
             assert places.setdefault(event["contract_id"], item["synchronizer_id"]) == item["synchronizer_id"]
 
-    left = books.active()
+    left = economy_books.active()
     assert {contract: (life.place, life.counter) for contract, life in left.items()} == {
         one.contract_id: (one.synchronizer_id, one.counter) for one in economy.contracts.active.values()
     }
 
 
-def test_every_outcome_occurs_as_votes_say_and_what_was_accepted_is_done_below_the_close(books):
-    members = {party.partition("::")[0] for party, _ in next(books.of("Splice.DsoRules:DsoRules")).payload["svs"]}
+def test_every_outcome_occurs_as_votes_say_and_what_was_accepted_is_done_below_the_close(economy_books):
+    members = {
+        party.partition("::")[0] for party, _ in next(economy_books.of("Splice.DsoRules:DsoRules")).payload["svs"]
+    }
     outcomes, abstaining, done = set(), 0, set()
-    for _, event, children in books.exercises("DsoRules_CloseVoteRequest"):
+    for _, event, children in economy_books.exercises("DsoRules_CloseVoteRequest"):
         result = event["exercise_result"]
         votes, outcome = dict(result["request"]["votes"]), result["outcome"]["tag"]
         below = [child["choice"] for child in children if child["event_type"] == "exercised_event"]
@@ -134,7 +131,7 @@ def test_every_outcome_occurs_as_votes_say_and_what_was_accepted_is_done_below_t
         "AmuletRules_SetConfig", "DsoRules_GrantFeaturedAppRight", "DsoRules_RevokeFeaturedAppRight",
         "DsoRules_UpdateFeaturedAppRight", "DsoRules_UpdateSvRewardWeight",
     }  # fmt: skip
-    cast = books.exercises("DsoRules_CastVote")
+    cast = economy_books.exercises("DsoRules_CastVote")
     assert len({event["choice_argument"]["vote"]["reason"]["body"] for _, event, _ in cast}) > 3
 
 

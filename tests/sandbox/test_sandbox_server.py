@@ -138,28 +138,17 @@ async def broken(request: Request) -> PlainTextResponse:
 APP = Starlette(routes=[Route("/hello/{name}", hello), Route("/broken", broken)])
 
 
-@pytest.fixture
-def served():
-    with serve(APP) as running:
-        yield running
-
-
-def port_of(url: str) -> int:
-    return int(url.rpartition(":")[2])
-
-
-def test_it_answers_on_a_free_loopback_port_late_as_told_counts_what_arrived_and_logs_a_failure(served, caplog):
-    served.latency = 0.05
-    began = time.perf_counter()
-    assert ask(f"{served.url}/hello/ada").json == {"hello": "ada"}
-    assert time.perf_counter() - began >= 0.05
-    port = port_of(served.url)
-    with pytest.raises(OSError, match=f"127.0.0.1:{port}.*another port"):
-        serve(APP, port=port)
-    served.faults = Faults(sequence=("503", "ok"))
-    paths = ("hello/ada", "hello/ada", "broken")
-    assert [ask(f"{served.url}/{path}").status for path in paths] == [503, 200, 500]
-    served.stop()
+def test_it_answers_on_a_free_loopback_port_late_as_told_counts_what_arrived_and_logs_a_failure(caplog):
+    with serve(APP) as served:
+        served.latency = 0.05
+        began = time.perf_counter()
+        assert ask(f"{served.url}/hello/ada").json == {"hello": "ada"}
+        assert time.perf_counter() - began >= 0.05
+        with pytest.raises(OSError, match=f"{served.url[7:]}.*another port"):
+            serve(APP, port=int(served.url.rpartition(":")[2]))
+        served.faults = Faults(sequence=("503", "ok"))
+        paths = ("hello/ada", "hello/ada", "broken")
+        assert [ask(f"{served.url}/{path}").status for path in paths] == [503, 200, 500]
     assert served.requests == {"GET /hello/ada": 3, "GET /broken": 1}
     assert "GET /broken" in caplog.text
     assert "LookupError" in caplog.text
@@ -173,7 +162,7 @@ def test_stop_frees_the_port_though_connections_are_open_and_busy():
         await asyncio.Event().wait()
 
     served = serve(never)
-    port = port_of(served.url)
+    port = int(served.url.rpartition(":")[2])
     idle = socket.create_connection(("127.0.0.1", port))
     busy = http.client.HTTPConnection("127.0.0.1", port)
     busy.request("GET", "/hello/ada")

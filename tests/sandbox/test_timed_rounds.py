@@ -14,16 +14,16 @@ from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import updates_of_days
 from tests.economics.books import OPEN
-from tests.sandbox.economy_books import REWARD, YEAR, by_traffic, round_number, rounded
+from tests.sandbox.economy_books import REWARD, allowed_by, by_traffic, round_number, rounded
 
 SECOND, MINUTE = timestamps.SECOND, 60 * timestamps.SECOND
 TICK = 10 * MINUTE
 
 
-def test_each_phase_of_a_round_begins_at_its_time(day_items, day_books):
+def test_each_phase_of_a_round_begins_at_its_time(economy_items, economy_books):
     phases = {
         (life.entity.removesuffix("MiningRound")[13:], round_number(life.payload)): (life.since, life.payload)
-        for life in day_books.lives.values()
+        for life in economy_books.lives.values()
         if life.entity.startswith("Splice.Round:")
     }
     opened = [at for (name, _), (at, _) in sorted(phases.items()) if name == "Open"][3:]
@@ -34,8 +34,8 @@ def test_each_phase_of_a_round_begins_at_its_time(day_items, day_books):
             issued.append(at - phases["Summarizing", number][0])
         if phase == "Closed":
             closed.append(at - timestamps.parse(phases["Issuing", number][1]["targetClosesAt"]))
-    claims = list(day_books.exercises("SvRewardCoupon_ArchiveAsBeneficiary"))
-    first, last = (timestamps.parse(day_items[place]["record_time"]) for place in (0, -1))
+    claims = list(economy_books.exercises("SvRewardCoupon_ArchiveAsBeneficiary"))
+    first, last = (timestamps.parse(economy_items[place]["record_time"]) for place in (0, -1))
 
     assert 0.97 < (last - first) / (1_440 * MINUTE) < 1.03
     assert 143 <= len(opened) <= 144
@@ -47,7 +47,7 @@ def test_each_phase_of_a_round_begins_at_its_time(day_items, day_books):
     assert median(issued) > 0
     assert len(claims) > 20
     for item, event, _ in claims:
-        issuing = phases["Issuing", round_number(day_books.lives[event["contract_id"]].payload)][1]
+        issuing = phases["Issuing", round_number(economy_books.lives[event["contract_id"]].payload)][1]
         assert timestamps.parse(item["record_time"]) >= timestamps.parse(issuing["opensAt"])
 
 
@@ -55,18 +55,18 @@ CALCULATE = "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2"
 
 
 @pytest.fixture(scope="module")
-def made(day_books):
+def made(economy_books):
     """Every coupon of the second version, by id."""
-    return {contract: life for contract, life in day_books.lives.items() if life.entity == REWARD}
+    return {contract: life for contract, life in economy_books.lives.items() if life.entity == REWARD}
 
 
 def creates(below):
     return [one["create_arguments"] for one in below if one["event_type"] == "created_event"]
 
 
-def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider_but_for_dry_runs(day_books, made):
-    opened = {round_number(life.payload): life.payload for life in day_books.of(OPEN)}
-    calculated, per_round = list(day_books.of(CALCULATE)), defaultdict(list)
+def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider_but_for_dry_runs(economy_books, made):
+    opened = {round_number(life.payload): life.payload for life in economy_books.of(OPEN)}
+    calculated, per_round = list(economy_books.of(CALCULATE)), defaultdict(list)
     dry_rounds = {round_number(life.payload) for life in calculated if life.payload["dryRun"]}
     for life in made.values():
         if life.above[-1] == "ProcessRewardsV2_ProcessBatch":
@@ -76,18 +76,15 @@ def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider_bu
     assert min(len(dry_rounds), len(per_round)) > 10
     assert not dry_rounds & per_round.keys()
     for number, payloads in per_round.items():
-        config = opened[number]["issuanceConfig"]
-        whole = rounded(Decimal(config["amuletToIssuePerYear"]) * 600 * 10**6 / YEAR)
-        fund = rounded(whole * Decimal(config["optDevelopmentFundPercentage"] or 0))
-        apps = rounded((whole - fund) * Decimal(config["appRewardPercentage"]))
+        _, _, apps, *_ = allowed_by(opened[number]["issuanceConfig"], TICK)
         assert by_traffic(opened[number])
         assert len({one["provider"] for one in payloads}) == len(payloads) >= 2
         assert apps - Decimal("0.000001") < sum(Decimal(one["amount"]) for one in payloads) <= apps
 
 
-def test_coupons_end_before_their_time_or_expire_after_it_and_are_unclaimed_together(day_books, made):
+def test_coupons_end_before_their_time_or_expire_after_it_and_are_unclaimed_together(economy_books, made):
     expired, ended = set(), {contract: life for contract, life in made.items() if life.until is not None}
-    for _, event, below in day_books.exercises("AmuletRules_ClaimExpiredRewardsV2"):
+    for _, event, below in economy_books.exercises("AmuletRules_ClaimExpiredRewardsV2"):
         together = event["choice_argument"]["rewardCouponCids"]
         (unclaimed,) = creates(below)
         assert Decimal(unclaimed["amount"]) == sum(Decimal(made[one].payload["amount"]) for one in together)
@@ -98,8 +95,8 @@ def test_coupons_end_before_their_time_or_expire_after_it_and_are_unclaimed_toge
         assert (life.until > timestamps.parse(life.payload["expiresAt"])) == (contract in expired)
 
 
-def test_shares_are_the_percentages_of_each_coupon(day_books, made):
-    exercises = list(day_books.exercises("RewardCoupon_AssignBeneficiaries"))
+def test_shares_are_the_percentages_of_each_coupon(economy_books, made):
+    exercises = list(economy_books.exercises("RewardCoupon_AssignBeneficiaries"))
     assert exercises
     for _, event, below in exercises:
         argument = event["choice_argument"]

@@ -89,7 +89,7 @@ DEBUG = {"debugPackageName", "debugPayload", "debugCreatedAt"}
 @pytest.fixture(scope="module")
 def registry():
     world = generate(7, 600)
-    world.instruments = invent_instruments(Random(7))
+    world.instruments = invent_instruments()
     with started(world=world) as running:
         yield running
 
