@@ -1,4 +1,4 @@
-"""A lake of models: `sql` sees each as a view, and computed tables read kept rows where they reach."""
+"""A lake of models: `sql` sees each as a view, and what reads the lake more than once reads one state of it."""
 
 import re
 import shutil
@@ -7,16 +7,13 @@ from functools import partial
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.frames import attrs_of
-from ledgerframes.loaders.history import History
 from tests.moving_window import place
-from tests.store.test_derived import NAMES
 
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory):
     store = lf.open_store(tmp_path_factory.mktemp("models") / "lake")
-    with lf.sandbox(updates=400) as net:
+    with lf.sandbox(updates=120) as net:
         store.sync(net, progress=False)
     return store
 
@@ -71,26 +68,3 @@ def test_what_reads_a_lake_more_than_once_reads_one_state_of_it(reading, begun, 
 
     assert len(store.load("updates")) > rows
     assert list(found) == list(before)
-
-
-def test_computed_tables_read_kept_rows_and_what_is_not_final(tmp_path):
-    names = [name for name in NAMES if hasattr(lf, name)]
-
-    def computed(given):
-        return {name: getattr(lf, name)(given, as_="arrow") for name in names}
-
-    store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(updates=240, migrations=1) as net:
-        shown = net.sandbox.world.updates
-        later = [shown.pop() for _ in range(10)]
-        store.sync(net, progress=False, derive=NAMES)
-        shown += reversed(later)
-        store.sync(net, progress=False)
-
-    found = computed(store)
-    whole = computed(History(None, *(store.load(table, as_="arrow") for table in ("events", "reassignments"))))
-    assert {rows.num_rows > 0 for rows in whole.values()} == {True, False}
-    for name in names:
-        assert attrs_of(found[name])["kept"]
-        assert found[name].schema.equals(whole[name].schema)
-        assert found[name].to_pylist() == whole[name].to_pylist(), name

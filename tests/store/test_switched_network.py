@@ -12,7 +12,7 @@ from tests.rigs.servers import connected, replica
 from tests.store.conftest import assert_whole
 from tests.transport.hostile_server import HostileServer
 
-PAGE = 40
+PAGE = 20
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 
 
@@ -30,12 +30,12 @@ def switching(first, other, count):
 
 @pytest.fixture(scope="module")
 def networks():
-    with lf.sandbox(seed=1, updates=300) as first, lf.sandbox(seed=2, updates=300) as other:
+    with lf.sandbox(seed=1, updates=150) as first, lf.sandbox(seed=2, updates=150) as other:
         yield first, other
 
 
 def of_url(server):
-    return lf.connect(scan_url=f"{server.url}/api/scan")
+    return lf.connect(scan_url=f"{server.url}/api/scan", attempts=2)
 
 
 @pytest.mark.long(quick=2)
@@ -46,7 +46,7 @@ def test_another_network_is_refused_whatever_is_stored_and_asked_for(store, netw
     before = store.tables()[["table", "rows"]]
     both = lf.connect(scan_url=[own.sandbox.scan_url, other.sandbox.scan_url])
     refused = pytest.raises(lf.errors.StoreError, match=r"not the network|belong to two networks")
-    with connected(replica(other.sandbox, prune_before=place(other, 150))) as pruned:
+    with connected(replica(other.sandbox, prune_before=place(other, 75))) as pruned:
         for net, table in [*product((other,), ("updates", "verdicts", "licenses", "instruments")), (pruned, "updates")]:
             with refused:
                 store.sync(net, tables=[table])
@@ -74,7 +74,7 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_a_sync(store, netw
         switching(*networks, count) as server,
         pytest.raises(lf.errors.StoreError, match="not the network"),
     ):
-        store.sync(of_url(server), page_size=PAGE, workers=workers, commit_bytes=20_000)
+        store.sync(of_url(server), page_size=PAGE, workers=workers, commit_bytes=10_000)
     assert not len(store.load("updates", allow_partial=True)) or store.check()
     store.sync(first, page_size=PAGE)
     assert_whole(store, first)
@@ -98,7 +98,7 @@ def test_objects_of_the_network_before_a_reset_are_not_mixed_with_pages_of_the_o
         sent = forwarded(there, heard)
         return replace(sent, body=sent.body.replace(there.encode(), server.url.encode()))
 
-    with connected(replica(after.sandbox, prune_before=place(after, 200))) as pruned, HostileServer(by) as server:
+    with connected(replica(after.sandbox, prune_before=place(after, 100))) as pruned, HostileServer(by) as server:
         store.sync(of_url(server), source="objects")
     held = set(store.load("updates", allow_partial=True).update_id)
     assert held
