@@ -80,18 +80,15 @@ def test_a_function_that_needs_every_digit_refuses_floats(world, history):
 def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
     burned = lf.mint_burn(history, decimals="exact").burned_names
     assert (Decimal(0) in set(burned), [amount for amount in burned if "E" in str(amount)]) == (True, [])
-    frames = {"rewards": lf.rewards(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
-    with pytest.warns(RoundedAmountsWarning, match="the frames of rewards, mint_burn hold floats") as warned:
+    frames = {"supply": lf.supply(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
+    with pytest.warns(RoundedAmountsWarning, match="the frames of supply, mint_burn hold floats") as warned:
         lf.export(frames, tmp_path)
     assert len(warned) == 1
-    assert str(pq.read_schema(tmp_path / "rewards.parquet").field("amount").type) == "double"
+    assert str(pq.read_schema(tmp_path / "supply.parquet").field("total").type) == "double"
 
-    lf.export({"rewards": lf.rewards(history, as_="arrow")}, tmp_path / "arrow")
-    lf.export({"rewards": lf.rewards(history, decimals="exact")}, tmp_path / "exact")
-
-    for folder in ("arrow", "exact"):
-        kind = pq.read_schema(tmp_path / folder / "rewards.parquet").field("amount").type
-        assert str(kind).startswith("decimal128(")
+    for form in ({"as_": "arrow"}, {"decimals": "exact"}):
+        lf.export({"supply": lf.supply(history, **form)}, tmp_path, overwrite=True)
+        assert str(pq.read_schema(tmp_path / "supply.parquet").field("total").type).startswith("decimal128(")
 
 
 def written():
@@ -126,11 +123,11 @@ def test_a_network_decides_how_amounts_are_held(world, form):
     with lf.connect(scan_url=box.scan_url, registry_url=box.registry_url, decimals=form) as net:
         history = lf.load_history(net, progress=False)
         assert kind_of(lf.load_instruments(net).total_supply) == KINDS[form]
-        assert kind_of(lf.rewards(history).amount) == KINDS[form]
+        assert kind_of(lf.supply(history).total) == KINDS[form]
         assert kind_of(lf.holdings_from_events(*history[1:]).total_coin_holdings) == KINDS[form]
-        assert kind_of(lf.rewards(history, decimals="exact").amount) == "Decimal"
+        assert kind_of(lf.supply(history, decimals="exact").total) == "Decimal"
         assert kind_of(lf.load_instruments(net, decimals="string").total_supply) == "str"
-        assert str(lf.rewards(history, as_="arrow")["amount"].type) == "decimal128(38, 10)"
+        assert str(lf.supply(history, as_="arrow")["total"].type) == "decimal128(38, 10)"
 
 
 def test_sql_converts_amounts_last(world, tmp_path):

@@ -22,6 +22,12 @@ def world(tmp_path_factory):
         yield net, lf.load_history(net), store
 
 
+@pytest.fixture(scope="module")
+def known(world):
+    """What the history says without labels of one's own."""
+    return lf.labels(None, world[1])
+
+
 def expected(history):
     """What the events say, read from their JSON: the kind and the name of each party."""
     kinds, names = {}, {}
@@ -43,17 +49,16 @@ def expected(history):
     }
 
 
-def test_a_history_and_a_lake_know_names_super_validators_apps_and_validators(world):
+def test_a_history_and_a_lake_know_names_super_validators_apps_and_validators(world, known):
     _, history, store = world
-    found = lf.labels(None, history)
 
-    assert found.columns.to_list() == ["party", "label", "kind", "source"]
-    assert found.party.is_monotonic_increasing
-    assert found.party.is_unique
-    assert dict(zip(found.party, zip(found.label, found.kind, strict=True), strict=True)) == expected(history)
-    assert set(found.kind) == {"super validator", "app", "validator", "name"}
-    assert set(found.source) == {"history"}
-    assert lf.labels(None, store).equals(found)
+    assert known.columns.to_list() == ["party", "label", "kind", "source"]
+    assert known.party.is_monotonic_increasing
+    assert known.party.is_unique
+    assert dict(zip(known.party, zip(known.label, known.kind, strict=True), strict=True)) == expected(history)
+    assert set(known.kind) == {"super validator", "app", "validator", "name"}
+    assert set(known.source) == {"history"}
+    assert lf.labels(None, store).equals(known)
 
 
 def test_a_network_knows_what_its_scan_lists_and_no_contact_points(world):
@@ -75,16 +80,14 @@ def test_a_network_knows_what_its_scan_lists_and_no_contact_points(world):
 @pytest.mark.parametrize(
     "form", ["file", pl.DataFrame, pa.table, pd.DataFrame], ids=["file", "polars", "Arrow", "pandas"]
 )
-def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(world, tmp_path, form):
-    _, history, _ = world
-    known = lf.labels(None, history)
+def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(world, known, tmp_path, form):
     party = known.party[known.kind == "app"].iloc[0]
     rows = {"party": [party, ALICE], "label": [" Mine ", "Alice Bank"], "kind": ["", "customer"], "note": ["x", "y"]}
     file = tmp_path / "mine.csv"
     pd.DataFrame(rows).to_csv(file, index=False, encoding="utf-8-sig")
 
     rows = {name: [*cells, cells[0]] for name, cells in rows.items()}  # twice with one label is once
-    found = lf.labels(file if form == "file" else form(rows), history).set_index("party")
+    found = lf.labels(file if form == "file" else form(rows), world[1]).set_index("party")
 
     source = "mine.csv" if form == "file" else "own"
     assert found.loc[party].to_list() == ["Mine", "app", source]

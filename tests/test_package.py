@@ -54,18 +54,18 @@ def test_a_function_begins_with_its_fixed_arguments(function, arguments):
     assert list(inspect.signature(getattr(lf, function)).parameters)[: len(arguments)] == arguments
 
 
-@pytest.mark.long(quick=2)
+@pytest.mark.long(quick=1)
 @pytest.mark.parametrize(
     "code",
     [
-        "import ledgerframes, ledgerframes.sandbox.server, ledgerframes.export.report, ledgerframes.tables.catalogue",
         "from ledgerframes.sandbox.server import start; import ledgerframes.export, ledgerframes.tables",
+        "import ledgerframes, ledgerframes.sandbox.server, ledgerframes.export.report, ledgerframes.tables.catalogue",
         "import ledgerframes.apps.html_report.page, ledgerframes.store.sync.report, ledgerframes.plot.palette",
         "import ledgerframes; ledgerframes.sandbox(updates=5).close(); import ledgerframes.tables",
         "from ledgerframes import *; import ledgerframes",
         "import ledgerframes, importlib; ledgerframes.export; importlib.reload(ledgerframes)",
     ],
-    ids=["modules after the package", "modules first", "other modules first", "after a call", "star", "reloaded"],
+    ids=["modules first", "modules after the package", "other modules first", "after a call", "star", "reloaded"],
 )
 def test_a_public_name_is_its_function_whichever_module_is_imported_first(code):
     told = "[name for name in ledgerframes.__all__ if inspect.ismodule(getattr(ledgerframes, name))]"

@@ -208,7 +208,7 @@ def test_a_time_limit_of_the_caller_is_not_taken_for_a_servers(alarm, load):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/api/scan"
         net = lf.connect(scan_url=url, scan_token="s3cret", read_timeout=10)
-        alarm(0.4)
+        alarm(0.2)
         with pytest.raises(TimeoutError, match="the caller's") as caught:
             load(net)
         frames = [frame for frame, _ in walk_tb(caught.tb) if frame.f_code.co_filename != __file__]
@@ -217,7 +217,7 @@ def test_a_time_limit_of_the_caller_is_not_taken_for_a_servers(alarm, load):
             raise caught.value
         except TimeoutError:  # whoever tries again while it is handled hears of the server
             with pytest.raises(lf.errors.NoAnswerError):
-                load(lf.connect(scan_url=url, read_timeout=0.2, attempts=1))
+                load(lf.connect(scan_url=url, read_timeout=0.1, attempts=1))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no SIGALRM")
