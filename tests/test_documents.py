@@ -9,10 +9,7 @@ import inspect
 import re
 import subprocess
 import sys
-import threading
 import tomllib
-from copy import deepcopy
-from functools import lru_cache
 from hashlib import sha256
 
 import matplotlib.pyplot as plt
@@ -21,15 +18,15 @@ import typer
 
 import ledgerframes as lf
 from ledgerframes.cli import app
-from ledgerframes.sandbox import server
-from ledgerframes.sandbox.generator.generate import generate
-from ledgerframes.sandbox.world import templates
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import COMPUTED
 from tests.documents import PAGES, README, ROOT, commands, lines, python_blocks, run
 
-#: Pages whose examples take over four seconds, or that show in many seconds what other tests have shown.
-LONG = {"docs/cheat-sheet.md", "docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md"}
+#: Pages and modules whose examples take over four seconds, or that show in many seconds what other tests have shown.
+LONG = {
+    *("docs/cheat-sheet.md", "docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md", "docs/star.md"),
+    *(f"ledgerframes/plot/{module}.py" for module in ("activity", "coin", "key_figures", "reassignments", "supply")),
+}
 #: What stands at the beginning of a call in a table.
 ROOTS = {"lf": lf, "store": lf.types.Store}
 #: A call that a table shows, such as `lf.plan(net, last="7d")`.
@@ -41,30 +38,15 @@ def name_of(page):
     return page.relative_to(ROOT).as_posix()
 
 
-SHOWN = [
-    pytest.param(page, id=name_of(page), marks=[pytest.mark.long] if name_of(page) in LONG else [])
-    for page in PAGES
-    if python_blocks(page)
-]
+def shown(paths):
+    """Parameters of a test that runs what stands there."""
+    return [
+        pytest.param(path, id=name_of(path), marks=[pytest.mark.long] if name_of(path) in LONG else [])
+        for path in paths
+    ]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _ledgers_made_once():
-    """What a ledger is made of again is copied, in a quarter of the time."""
-    made, ours = lru_cache(maxsize=8)(generate), {id(one): one for one in vars(templates).values()}
-
-    def copied(**options):
-        if options["updates"] < 100:
-            return generate(**options)
-        world = made(**options)
-        return deepcopy(world, ours | {id(world.lock): threading.RLock()})
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "generate", copied)
-        yield
-
-
-@pytest.mark.parametrize("page", SHOWN)
+@pytest.mark.parametrize("page", shown(page for page in PAGES if python_blocks(page)))
 def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.chdir(tmp_path if page == README or page.is_relative_to(ROOT / "docs") else ROOT)
@@ -144,7 +126,7 @@ def test_the_site_is_built_without_a_warning(tmp_path):
 MODULES = sorted(path for path in (ROOT / "ledgerframes").rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@pytest.mark.parametrize("path", shown(MODULES))
 def test_an_example_in_a_docstring_is_true(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))

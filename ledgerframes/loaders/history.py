@@ -101,7 +101,7 @@ def load_history(read: Read) -> History[Any]:
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox() as net:
+        >>> with lf.sandbox(updates=200) as net:
         ...     updates, events, reassignments = lf.load_history(net, limit=100)
         >>> len(updates)
         100

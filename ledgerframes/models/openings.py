@@ -66,9 +66,9 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(days=4) as net:
-        ...     opening = lf.load_opening(net, at="2025-03-04")
-        ...     history = lf.load_history(net, start="2025-03-04")
+        >>> with lf.sandbox(updates=600) as net:
+        ...     opening = lf.load_opening(net, at="2025-03-03T10:30")
+        ...     history = lf.load_history(net, start="2025-03-03T10:30")
         >>> lf.supply(history, opening=opening).total.notna().all().item()
         True
     """
