@@ -192,7 +192,7 @@ _SANDBOX: Final[dict[str, Any]] = {
         str | None, typer.Option(help="The scan has nothing older than this time, or MIGRATION@TIME.")
     ],
     "auth": Annotated[str | None, typer.Option(help='Answer without a token: "none".')],
-    "prune": Annotated[str | None, typer.Option(help='The scan keeps this much: "30d", "6h", "20m".')],
+    "prune": Annotated[str | None, typer.Option(help='The scan keeps this much: "30d", "6h", "20min".')],
     "load": Annotated[Path | None, typer.Option(help="Serve the ledger kept in this file.")],
     "faults": Annotated[
         str | None,

@@ -21,8 +21,8 @@ LONGEST: Final = 3_650
 MOST_ROUNDS: Final = 1_440
 REWARD_VERSIONS: Final = ("markers", "traffic", "switch")
 
-_WINDOW: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
-_SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_WINDOW: Final = re.compile(r"(\d{1,6})(s|m|min|h|d)", re.ASCII)
+_SECONDS: Final = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400}
 _PER: Final = {"s": 1.0, "min": 60.0, "h": 3_600.0}
 _RATE: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)/(s|min|h)", re.ASCII)
 
@@ -161,7 +161,7 @@ def read_pruning(before: Any, window: Any) -> Pruning | None:
 
     Args:
         before: a time, as text or datetime, or a pair of migration id and time.
-        window: text such as `30d`, `6h`, `20m` or `90s`.
+        window: text such as `30d`, `6h`, `20min` or `90s`.
 
     Raises:
         ValueError: one is not valid, or both are given.
@@ -172,7 +172,7 @@ def read_pruning(before: Any, window: Any) -> Pruning | None:
         raise ValueError(f"prune_before={before!r} and prune={window!r} do not go together: leave one out")
     match = _WINDOW.fullmatch(window) if isinstance(window, str) else None
     if match is None:
-        raise ValueError(f"prune={window!r} is not valid: give a number of days, hours, minutes or seconds such as 30d")
+        raise ValueError(f"prune={window!r} is not valid: give days, hours, minutes or seconds such as 30d or 20min")
     return Pruning(window=int(match[1]) * _SECONDS[match[2]] * timestamps.SECOND)
 
 

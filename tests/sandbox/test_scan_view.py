@@ -235,7 +235,7 @@ def test_an_object_is_found_though_it_was_not_listed_and_objects_of_a_scan_that_
     chosen = (urls(long, LIST, ALL)[0], urls(long, SNAPSHOT)[0])
     with long.replica() as other:
         assert all(ask(url.replace(long.url, other.url)).body == ask(url).body for url in chosen)
-    with long.replica(prune="1m") as scan:
+    with long.replica(prune="1min") as scan:
         assert len(pages_of(scan)) < 100
         listed = [ask(one.scan_url + LIST, ALL).json["object_refs"] for one in (scan, long)]
     assert [one["digest"] for one in listed[0]] == [one["digest"] for one in listed[1]]
