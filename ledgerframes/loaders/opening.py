@@ -112,7 +112,7 @@ def _of_frame(frame: Any, line: str) -> Opening:
     if not all(key in attrs for key in _KEYS) or attrs["cursor"] is None:
         raise InputError(
             "opening= is a frame without a record of its contracts, as those of polars, of a merge or of"
-            f" another table do not; give {line}"
+            f" another table are; give {line}"
         )
     contracts = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
     if not attrs.get("complete", True) or "limit" in attrs:

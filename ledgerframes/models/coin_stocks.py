@@ -198,7 +198,7 @@ def supply_by_purpose(
     """
 
 
-@of_model(BALANCES_OVER_TIME, whole=True, check=_check_balances)
+@of_model(BALANCES_OVER_TIME, whole=True, check=_check_balances, edges="coin_edges")
 def balances_over_time(
     events: Any,
     *,

@@ -173,8 +173,8 @@ def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str],
     before = {} if edges is None or (inputs.opening and inputs.opening.cursor is None) else edges["began_before"]
     if before.get("without_create"):
         warn(
-            f"{table}: {before['without_create']:,} contracts that ended in this range began before it, and nothing"
-            f" describes all of them (for {before['not_known']:,} the coin is not known); give"
+            f"{table}: {plural(before['without_create'], 'contract')} that ended in this range began before it, and"
+            f" nothing describes all of them (for {before['not_known']:,} the coin is not known); give"
             f" {line_for(inputs.attrs)}",
             IncompleteFiguresWarning,
         )

@@ -104,8 +104,9 @@ def holdings_from_events(
             raise InputError("pass as_of_round=: no mining round is open at that time")
 
     holdings: pd.DataFrame = computed_table(
-        HOLDINGS_FROM_EVENTS, inputs, as_="pandas", decimals=decimals, until=moment, variables=variables, check=check
-    )
+        HOLDINGS_FROM_EVENTS, inputs, as_="pandas", decimals=decimals, until=moment, variables=variables, check=check,
+        edges="coin_edges",
+    )  # fmt: skip
     return holdings
 
 

@@ -227,6 +227,7 @@ def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
     with pytest.warns(lf.errors.IncompleteFiguresWarning):
         words = words_of("summary", data=part)
     assert "coupons began before what is known and ended in it" in words
+    assert "worth of 0 of them" not in words
     for things in ("coupons", "coins"):
         assert re.search(rf"{things} worth [^;]+ are open, not counting those that began before what is known", words)
     before = (lf.reassignment_flows(part.reassignments).edge == "start").sum()

@@ -116,10 +116,11 @@ def edges(report_data: ReportData, name: str, things: str) -> list[str]:
     if report_data.opening is None and rows.attrs.get("from_beginning", False) is False:
         words += ", not counting those that began before what is known"
     words += f"; the worth of {still['not_known']:,} of them is not known yet." if still["not_known"] else "."
-    lost = f"{report_data.edged_from}{before['rows']:,} {things} began before what is known and ended in it; the worth"
-    lost += f" of {before['not_known']:,} of them is not known"
+    lost = f"{report_data.edged_from}{plural(before['rows'], things[:-1])} began before what is known and ended in it"
+    lost += f"; the worth of {before['not_known']:,} of them is not known" if before["not_known"] else ""
     if before["rows"] > before["not_known"]:
-        lost += f", the others are worth {amount_text(float(before['coin']))} CC"
+        others = "the others" if before["not_known"] else "they"
+        lost += f"; {others} were worth {amount_text(float(before['coin']))} CC"
     lost += "."
     return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
 
