@@ -13,10 +13,7 @@ from tests.decoding.test_pages import BROKEN, CASES
 from tests.fuzz.corpus import gather
 from tests.fuzz.decoders import LONGEST, case, compare
 
-pytestmark = [
-    pytest.mark.usefixtures("decoder"),
-    pytest.mark.parametrize("decoder", ["compiled"], indirect=True),
-]
+pytestmark = [pytest.mark.usefixtures("decoder"), pytest.mark.parametrize("decoder", ["compiled"], indirect=True)]
 
 
 def left_of(*items):

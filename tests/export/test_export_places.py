@@ -66,26 +66,21 @@ def test_a_link_is_never_written_through(tmp_path, form):
     assert left(out) == [name]
 
 
-TAKEN = {
-    "a folder with other things in it": ("t", {"layout": "hive"}, "other things"),
-    "a device": ("t.parquet", {}, "is a device, not a file"),
-    "a file where a folder should be": ("file", {}, "name another place"),
-}
-
-
-@pytest.mark.parametrize(("name", "options", "said"), TAKEN.values(), ids=TAKEN)
-def test_what_is_not_an_export_is_never_replaced(tmp_path, name, options, said):
-    place = tmp_path / name
-    if name == "t":
-        place.mkdir()
-        (place / "thesis.odt").write_text("years of work")
-    else:
-        os.mkfifo(place) if name == "t.parquet" else place.touch()
+def test_what_is_not_an_export_is_never_replaced(tmp_path):
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "thesis.odt").write_text("years of work")
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "device.parquet")
     before = sorted(tmp_path.rglob("*"))
 
-    with pytest.raises(lf.errors.InputError, match=said):
-        lf.export({"t": ONE}, place if name == "file" else tmp_path, overwrite=True, **options)
-    assert sorted(tmp_path.rglob("*")) == before
+    for name, place, options, said in (
+        ("t", tmp_path, {"layout": "hive"}, "other things"),
+        ("device", tmp_path, {}, "is a device, not a file"),
+        ("t", tmp_path / "file", {}, "name another place"),
+    ):
+        with pytest.raises(lf.errors.InputError, match=said):
+            lf.export({name: ONE}, place, overwrite=True, **options)
+        assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_replaced_hive_folders_keep_no_partition_and_a_table_in_two_layouts_is_not_read_from_either(tmp_path):
@@ -124,8 +119,9 @@ FILL = """
 @pytest.mark.parametrize("form", FULL)
 def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, tmp_path_factory, form):
     lake = tmp_path_factory.mktemp("lake") / "lake"
-    with lf.sandbox(updates=60) as net:
-        lf.open_store(lake).sync(net, progress=False)
+    if form == "star":
+        with lf.sandbox(updates=60) as net:
+            lf.open_store(lake).sync(net, progress=False)
     export, limit = FULL[form]
 
     said = run(FILL.replace("EXPORT", export).replace("BYTES", str(limit)), tmp_path, lake)

@@ -138,11 +138,8 @@ def test_numbers_and_times_have_the_format_of_what_they_count_and_a_sum_takes_ev
         cells = column(book["t"], name)
         assert [cell.data_type for cell in cells] == ["n", "n"]
         assert sum(cell.value for cell in cells) == pytest.approx(float(sum(ROWS[name].to_pylist())), rel=1e-15)
-
-
-def test_days_that_excel_does_not_know_and_numbers_of_more_than_fifteen_digits_are_text(book):
+    # Days that Excel does not know and numbers of more than fifteen digits are text.
     first, second = column(book["t"], "day")
-
     assert (first.value.date(), first.is_date) == (date(2026, 3, 1), True)
     assert second.value == "1899-01-01"
     assert [cell.value for cell in column(book["t"], "long")] == [10**15 - 1, "-1000000000000000"]

@@ -16,11 +16,7 @@ from ledgerframes.tables.star import RELATIONS, STAR
 from tests.export.stars import exported
 from tests.rigs.servers import simulated
 
-WORLDS = {
-    "a day": {"seed": 7, "updates": 300},
-    "weeks": {"days": 15},
-    "hostile": {"updates": 100, "hostile": True},
-}
+WORLDS = {"a day": {"seed": 7, "updates": 300}, "weeks": {"days": 15}, "hostile": {"updates": 100, "hostile": True}}
 #: Of facts that are a table of the lake or of its history: which one, and the columns that are compared.
 FACTS = {
     "fact_updates": ("updates", ["update_id"]),

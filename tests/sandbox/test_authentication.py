@@ -27,12 +27,6 @@ LEDGER = [route for route in EVERYWHERE if route[0] == "ledger"]
 USERS = ("ledger", "GET", "/v2/users")
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with start(updates=20) as running:
-        yield running
-
-
 def issuer_at(now=NOW):
     return Issuer(key=b"k" * 32, clock=lambda: now)
 

@@ -85,9 +85,7 @@ def test_a_network_is_kept_without_a_key_or_a_token_and_loaded_by_path(tmp_path)
     assert not any(one in content for one in (key, key.hex().encode(), token))
 
 
-def test_what_no_seed_made_or_cannot_be_written_is_not_saved_and_the_former_file_stays(
-    tmp_path,
-):
+def test_what_no_seed_made_or_cannot_be_written_is_not_saved_and_the_former_file_stays(tmp_path):
     file = tmp_path / "world.json"
     save(generate(1, 10), file)
     before = file.read_bytes()

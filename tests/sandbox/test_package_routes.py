@@ -7,7 +7,6 @@ from hashlib import sha256
 
 import pytest
 
-from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import ArchiveError, read_dar
 from tests.sandbox.asking import ask
@@ -19,17 +18,11 @@ BINARY = "application/octet-stream"
 either = pytest.mark.parametrize("path", [UPLOAD, VALIDATE])
 
 
-@pytest.fixture(scope="module")
-def running():
-    with start(updates=5) as sandbox:
-        yield sandbox
-
-
 @pytest.fixture
-def sandbox(running):
+def sandbox(desk):
     """Without any package."""
-    running.world.packages.clear()
-    return running
+    desk.sandbox.world.packages.clear()
+    return desk.sandbox
 
 
 def send(sandbox, path, body, *, query="", user="participant_admin", kind=BINARY):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ledgerframes.sandbox.http.routes import RELEASES
-from ledgerframes.sandbox.server import start
 from tests.sandbox.asking import ask
 from tests.sandbox.commanding import TREE
 
@@ -33,12 +32,6 @@ SERVED = {
     ("ledger", "POST", "/v2/updates/get-updates-page"): "contract 0.9 0.7",
     ("ledger", "POST", TREE): "contract 0.9 0.7 0.5",
 }
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with start(updates=200) as running:
-        yield running
 
 
 @pytest.fixture(scope="module", params=RELEASES)

@@ -31,12 +31,6 @@ from tests.sandbox.asking import ask
 PAGE = {"page_size": 100}
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with start(seed=2, updates=60) as running:
-        yield running
-
-
 def test_faults_come_and_go_while_it_runs_and_once_stopped_it_answers_no_more():
     with start(updates=5, faults=Faults({"503": 1.0})) as sandbox:
         url = f"{sandbox.scan_url}/v2/updates"

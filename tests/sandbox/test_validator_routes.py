@@ -88,7 +88,7 @@ DEBUG = {"debugPackageName", "debugPayload", "debugCreatedAt"}
 
 @pytest.fixture(scope="module")
 def registry():
-    world = generate(7, 600)
+    world = generate(7, 60)
     world.instruments = invent_instruments()
     with started(world=world) as running:
         yield running
