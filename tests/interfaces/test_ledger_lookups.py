@@ -15,14 +15,8 @@ pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__m
 ANYONE = sent.EventFormat(filters_for_any_party=sent.Filters([sent.WildcardFilter()]))
 FORMAT = sent.TransactionFormat(event_format=ANYONE)
 TRANSACTION = {
-    "updateId": "u-1", "commandId": "", "workflowId": "", "effectiveAt": "2026-01-01T00:00:00Z", "offset": 7,
-    "events": [
-        {"CreatedEvent": {"nodeId": 0, "contractId": "00ab", "acsDelta": True, "createArgument": {"n": 1.10}}},
-        {"ArchivedEvent": {"nodeId": 1, "implementedInterfaces": [], "witnessParties": ["a::1"]}},
-        {"ExercisedEvent": {"value": {"nodeId": 2, "choice": "Go", "actingParties": ["a::1"]}}},
-    ],
-    "synchronizerId": "da1::12", "recordTime": "2026-01-01T00:00:00Z", "traceContext": None,
-    "externalTransactionHash": None, "paidTrafficCost": 12,
+    "updateId": "u-1", "effectiveAt": "2026-01-01T00:00:00Z", "offset": 7, "events": [], "synchronizerId": "da1::12",
+    "recordTime": "2026-01-01T00:00:00Z", "traceContext": None, "paidTrafficCost": 12,
 }  # fmt: skip
 
 

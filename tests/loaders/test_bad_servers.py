@@ -182,7 +182,7 @@ def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, items, ki
 
 
 def test_mixed_faults_do_not_stop_a_load(world, items):
-    assert loads(world, items, Faults(dict.fromkeys(RETRYABLE, 0.02), seed=9), 15) == 15
+    assert loads(world, items, Faults(dict.fromkeys(RETRYABLE, 0.02), seed=9), 8) == 8
 
 
 def test_what_was_loaded_before_a_fault_can_be_kept(world, items):

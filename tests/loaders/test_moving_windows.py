@@ -3,7 +3,7 @@
 import pytest
 
 import ledgerframes as lf
-from tests.asking import forwarded
+from tests.asking import asking, forwarded
 from tests.moving_window import MovingWindow, place
 from tests.rigs.servers import simulated
 from tests.transport.hostile_server import HostileServer
@@ -106,4 +106,4 @@ def test_a_load_does_not_end_where_another_scan_behind_the_address_goes_on_after
     answered = []
     contradicted = pytest.raises(lf.errors.PagingError, match="shows later updates without those that it showed up to")
     with HostileServer(reply) as scan, contradicted:
-        lf.load_updates(lf.connect(scan_url=f"{scan.url}/api/scan"), start="begin", page_size=25)
+        lf.load_updates(asking(scan), start="begin", page_size=25)

@@ -33,6 +33,7 @@ def gateway(net, refusal, sizes, most=MANAGED):
     return HostileServer(by)
 
 
+@pytest.mark.long(quick=2)
 @pytest.mark.parametrize("refusal", ["504", "413", "503"])
 def test_a_page_that_is_too_much_is_halved_and_larger_ones_are_tried_rarely(behind, refusal):
     sizes = []

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -145,9 +146,17 @@ def conversation(sandbox: Any, *, refused: type[Exception] = lf.errors.RequestEr
 
 
 def short_conversation(sandbox: Any) -> list[Turn]:
-    """The same for what differs from release to release; an older one lacks some routes."""
-    calls = [lambda net: net.scan.earliest_available_round(), *loaders(sandbox)]
+    """The same for what is asked by other routes from release to release; an older one lacks some."""
+    world = World(lf.connect(scan_url=sandbox.scan_url), sandbox)
+    names = ("update", "coins", "active_contracts", "ledger_contracts", "ledger_history")
+    calls: list[Call] = [partial(load, f"load_{name}", world=world, page_size=40) for name in names]
+    calls += [narrow(world), lambda net: net.scan.earliest_available_round()]
     return record(sandbox, calls, refused=lf.LedgerframesError)
+
+
+def narrow(world: World) -> Call:
+    """A snapshot of some templates and parties."""
+    return partial(lf.load_active_contracts, templates=[COIN], parties=world.parties, page_size=7)
 
 
 def loaders(sandbox: Any) -> Iterator[Call]:
@@ -156,8 +165,9 @@ def loaders(sandbox: Any) -> Iterator[Call]:
     snapshot = {"record_time": "9999-01-01", "migration_id": sandbox.world.updates[-1].migration_id}
     half = next(one["update_id"] for one in sandbox.world.items() if "event" in one)
     yield lf.plan
-    for name in NAMES:
-        yield lambda net, name=name: load(name, net, world, page_size=40)
+    # The frames of a history come of the same requests.
+    for name in (one for one in NAMES if one not in ("load_updates", "load_events", "load_reassignments")):
+        yield partial(load, name, world=world, page_size=40)
     for one in (half, "1220ab"):
         yield lambda net, one=one: lf.load_update(net, one)
         yield lambda net, one=one: lf.load_ledger_transaction(net, one)
@@ -165,7 +175,7 @@ def loaders(sandbox: Any) -> Iterator[Call]:
     yield lambda net: lf.load_reassignments(net, last="1h")
     yield lambda net: lf.load_holdings_summary(net, world.parties, **snapshot, match="exact")
     yield lambda net: lf.load_instruments(net, ids=["Amulet"])
-    yield lambda net: lf.load_active_contracts(net, templates=[COIN], parties=world.parties, page_size=7)
+    yield narrow(world)
     yield lambda net: lf.snapshot_times(net, limit=2)
     yield lambda net: list(net.scan.iter_validator_licenses(limit=20))
     yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).page_index.update_ids[8])

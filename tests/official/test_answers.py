@@ -36,15 +36,16 @@ def test_every_answer_is_as_the_official_files_say(turns):
     assert broken == {}
 
 
-@pytest.mark.parametrize(("what", "capture"), SHARED.items(), ids=str)
-def test_what_is_allowed_to_break_a_file_is_broken_by_a_real_server_too(captures, what, capture):
+@pytest.mark.parametrize("capture", sorted({*SHARED.values()}))
+def test_what_is_allowed_to_break_a_file_is_broken_by_a_real_server_too(captures, capture):
     assert captures
     asked = json.loads((CAPTURES / f"{capture}.json").read_text())["request"]
     real = read_capture(capture)
     content_type = real.content_type.partition(";")[0]
     body = real.reply.body if content_type == "application/json" else b""
     found = faults(asked["interface"], asked["method"], asked["path"], real.status, content_type, body)
-    assert what[1:] in {subject(what[0], fault)[1:] for fault in found}
+    allowed = {what[1:] for what, name in SHARED.items() if name == capture}
+    assert allowed <= {subject("", fault)[1:] for fault in found}
 
 
 _CURVE = "/create_arguments/configSchedule/initialValue/issuanceCurve"

@@ -115,10 +115,13 @@ def test_a_limit_gives_the_first_ones(places, limit, size):
     assert got == [f"u{row}" for row in range(min(limit, len(places)))]
 
 
-def test_more_updates_at_one_instant_than_the_largest_page_are_refused():
-    places = [Cursor(0, 1)] * 5
-    with pytest.raises(PagingError, match="largest page is 3; they cannot be read without loss"):
-        read(HistoryReader(Window(), page_size=3), [Server(places, maximum=3)])
+@pytest.mark.parametrize(
+    ("habit", "said"), [("maximum", "largest page is 3; they cannot be read without loss"), ("cap", "cannot be known")]
+)
+def test_more_updates_at_one_instant_than_the_largest_page_are_refused(habit, said):
+    places = [*[Cursor(0, 1)] * 5, Cursor(0, 2)]
+    with pytest.raises(PagingError, match=said):
+        read(HistoryReader(Window(), page_size=4), [Server(places, **{habit: 3})])
 
 
 @pytest.mark.parametrize("pages", [[[5, 4]], [[1, 2, 3], [1, 2, 3]]], ids=["within a page", "the cursor is ignored"])
