@@ -39,7 +39,7 @@ ARGS: Final = "ledgerframes.args"
 _TRANSLATED: Final = (
     (r"\bconnect\(([a-z_]+)=\.\.\.\)", r"\1="),
     (r"(?:,? or|;) (?:give )?opening=[^;]*", ""),  # the state before a range can only be given in Python
-    (r",(?: or)? as a timedelta", ""),  # a duration is a text in a shell
+    (r",(?: or)? as a (?:timedelta|number of seconds)", ""),  # a duration is a text in a shell
     (r"\((\d+), '(\d{4}-[^']+)'\)", r"\1@\2"),  # as it can be typed
     (r"\bsource=(['\"]\w+['\"])", r"source=\1 in Python"),  # no command has it
     (r"\bstore\.derive\(\[['\"](\w+)['\"]\]\)", r"ledgerframes derive LAKE \1"),

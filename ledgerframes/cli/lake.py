@@ -185,6 +185,8 @@ def export(
         choice(chosen["profile"], "--for", ["bi"])
     report = existing(store).export(path, **chosen)
     opt.say_part(existing(store), part, chosen.get("as_of"))
+    if not report.rows and part["last"] is None:
+        opt.say("no rows", err=True)
     return report
 
 

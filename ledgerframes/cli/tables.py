@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import localcontext
 from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PER_INTERVAL: Final = ("supply_by_purpose", "balances_over_time", "active_parties", "template_activity")
+_ON_A_TERMINAL: Final = 20
 _BY: Final = ("kind", "outcome", "provider", "beneficiary")
-Top = Annotated[int, typer.Option(min=1, help="Number of rows at most.")]
+Top = Annotated[int | None, typer.Option(min=1, help="Number of rows at most; 20 on a terminal, else all.")]
 At = Annotated[str | None, typer.Option(help="supply, coin_history: the state at this time, or MIGRATION@TIME.")]
 Every = Annotated[str | None, typer.Option(help=f'{", ".join(_PER_INTERVAL)}: length of an interval, "1h" or "1D".')]
 Party = Annotated[
@@ -92,17 +94,20 @@ def input_of(place: str, part: opt.Part, function: Any) -> tuple[Any, dict[str, 
 @app.command()
 @opt.ranged
 @printed
-def flows(store: StorePlace, part: opt.Part, *, top: Top = 20) -> Rows:
+def flows(store: StorePlace, part: opt.Part, *, top: Top = None) -> Rows:
     """Count the reassignments of a lake from each synchronizer to each, the busiest routes first.
 
     Example: ledgerframes flows lake --last 7d
     """
+    from ledgerframes.apps.html_report.headlines import legs_across
     from ledgerframes.models.reassignments import flow_matrix, reassignment_flows
 
     legs = existing(store).load("reassignments", **part)
     opt.say_range(legs, part["last"])
-    matrix = flow_matrix(reassignment_flows(legs))
-    return _largest(matrix, "count", top)
+    routes = reassignment_flows(legs)
+    for words in legs_across(routes).values():
+        opt.say(words, err=True)
+    return _largest(flow_matrix(routes), "count", top)
 
 
 @app.command()
@@ -110,7 +115,7 @@ def flows(store: StorePlace, part: opt.Part, *, top: Top = 20) -> Rows:
 def holdings(
     store: StorePlace,
     *,
-    top: Top = 20,
+    top: Top = None,
     at: Annotated[str | None, typer.Option(help="Up to and including this time, UTC, or MIGRATION@TIME.")] = None,
 ) -> Rows:
     """List parties' holdings, from the history of a lake, the largest first; notional fees are not deducted.
@@ -132,7 +137,7 @@ def rewards(
     part: opt.Part,
     *,
     by: Annotated[str, opt.word("kind, outcome, provider or beneficiary.", _BY)] = "kind",
-    top: Top = 20,
+    top: Top = None,
 ) -> Rows:
     """Sum up the reward coupons that ended in a range of a lake, or are open: their number, their worth, what was paid.
 
@@ -144,11 +149,14 @@ def rewards(
     from ledgerframes.apps.html_report.headlines import total
     from ledgerframes.apps.html_report.report import stored_report_data
     from ledgerframes.arguments import choice
+    from ledgerframes.number_format import plural
 
     choice(by, "--by", _BY)
     report_data = stored_report_data(existing(store), **part)
     opt.say_range(report_data.updates, part["last"])
     coupons = report_data.rewards_then
+    if unknown := int(coupons["amount"].isna().sum()):
+        opt.say(f"the worth of {plural(unknown, 'coupon')} is not known, and in no amount", err=True)
     claimed = coupons["amount"].where(coupons["outcome"] == "claimed")
     with localcontext(prec=60):
         sums = (
@@ -211,8 +219,9 @@ def compute(
     return rows
 
 
-def _largest(frame: pd.DataFrame, name: str, top: int) -> pd.DataFrame:
-    """The largest rows; how many are left is said on standard error."""
+def _largest(frame: pd.DataFrame, name: str, top: int | None) -> pd.DataFrame:
+    """The largest rows, 20 on a terminal; how many are left is said on standard error."""
+    top = top or (_ON_A_TERMINAL if sys.stdout.isatty() else len(frame))
     ordered = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
     if len(ordered) > top:
         opt.say(f"{len(ordered) - top:,} more; --top shows them", err=True)

@@ -54,6 +54,7 @@ WRONG = {
     "plot reassignment-flows LAKE -o x.gif": "ends in .png, .svg, .pdf",
     "plot holdings LAKE --events votes": "--events does not apply to holdings",
     "plot reassignment-flows LAKE --theme pink": "--theme 'pink'",
+    "active_parties LAKE --every 7": 'give a duration such as "30min", "1h" or "7d"\n',
     "plot rewards LAKE --every 1x": "--every '1x' is not valid: give a duration",
     "votes LAKE --at 2025-03-03": "--at does not apply to votes",
     "coverage LAKE --as-of never": "a sync's id or the number of a document\n",

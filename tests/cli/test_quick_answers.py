@@ -44,12 +44,14 @@ def test_flows_are_counted_by_route_and_holdings_listed_largest_first_and_exact(
     store = lf.open_store(lake)
     held = lf.holdings_from_events(store.load("events"), store.load("reassignments"), decimals="exact")
 
-    counts = [row["count"] for row in json.loads(command("flows", lake, "--json").out)]
+    routes = command("flows", lake, "--json")
+    counts = [row["count"] for row in json.loads(routes.out)]
     done = command("holdings", lake, "--top", "1")
     piped = command("holdings", lake, "--csv", "--top", "3").out.splitlines()
 
     assert sum(counts) == len(lf.reassignment_flows(store.load("reassignments")))
     assert counts == sorted(counts, reverse=True)
+    assert "reassignments are under way at the end\n" in routes.err
     assert f"{max(held.total_coin_holdings):f}".rstrip("0").rstrip(".") in done.out
     assert f"{len(held) - 1} more; --top shows them" in done.err
     assert piped[0] == "party_id,total_unlocked_coin,total_locked_coin,total_coin_holdings"
@@ -61,11 +63,15 @@ def test_flows_are_counted_by_route_and_holdings_listed_largest_first_and_exact(
 def test_rewards_are_summed_exactly_by_when_they_end_whenever_they_began(command, lake):
     coupons = lf.rewards(lf.open_store(lake), decimals="exact")
 
-    lines = [line.split() for line in command("rewards", lake).out.splitlines()[1:]]
+    done = command("rewards", lake)
+    lines = [line.split() for line in done.out.splitlines()[1:]]
 
     for place, rows in ((2, coupons), (3, coupons[coupons.outcome == "claimed"])):
         worth = {kind: sum(rows.amount[rows.kind == kind].dropna(), Decimal(0)) for kind in set(coupons.kind)}
         assert {line[0]: Decimal(line[place]) for line in lines} == worth
+    assert done.err == f"the worth of {coupons.amount.isna().sum()} coupons is not known, and in no amount\n"
+    piped = json.loads(command("rewards", lake, "--by", "beneficiary", "--json").out)
+    assert len(piped) == coupons.beneficiary.nunique(dropna=False) > 20
     ended = coupons[coupons.ended_at.notna()].sort_values("ended_at")
     start = ended.ended_at.iloc[len(ended) // 2]
     then = ended[ended.ended_at >= start]
@@ -183,6 +189,8 @@ def test_a_query_without_rows_is_said_and_an_error_names_the_command_that_helps(
     assert "did you mean 'updates'?" in unknown
     assert unknown.rstrip().endswith("The store's tables: updates, reassignments, events")
     assert "did you mean 'rewards'?" in command("sql", lake, "select * from reward").err
+    early = ("--start", "2020-01-01", "--end", "2020-01-02")
+    assert command("export", lake, tmp_path / "none", *early).err == "no rows\n"
     said = command("export", lake, tmp_path / "out", "--tables", "transfers").err
 
     assert "compute it with ledgerframes derive LAKE transfers" in said

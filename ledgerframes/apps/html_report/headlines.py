@@ -90,16 +90,20 @@ def summary(report_data: ReportData) -> Section:
     return Section("What happened", [*parts, *across])
 
 
+def legs_across(flows: pd.DataFrame) -> dict[str, str]:
+    """How many reassignments cross each end of the range, in words; the command line says so, too."""
+    under_way, begun = ((flows["edge"] == edge).sum() for edge in ("end", "start"))
+    words = {}
+    if under_way:
+        words["end"] = f"{plural(under_way, 'reassignment is', 'reassignments are')} under way at the end"
+    if begun:
+        words["start"] = f"{plural(begun, 'reassignment')} may have begun before what is known"
+    return words
+
+
 def _across(report_data: ReportData) -> list[str]:
     """Reassignments, coupons and coins that cross the ends of the range."""
-    legs = report_data.flows["edge"].value_counts()
-    under_way, begun = (int(legs.get(end, 0)) for end in ("end", "start"))
-    parts = []
-    if under_way:
-        words = plural(under_way, "reassignment is", "reassignments are")
-        parts.append(text(f"{words} under way at the end.", quiet=True))
-    if begun:
-        parts.append(text(f"{plural(begun, 'reassignment')} may have begun before what is known."))
+    parts = [text(f"{words}.", quiet=edge == "end") for edge, words in legs_across(report_data.flows).items()]
     for name, things in (("rewards", "coupons"), ("supply_per_round", "coins")):
         with suppress(LedgerframesError):  # their sections have the reason
             parts += edges(report_data, name, things)
