@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from ledgerframes.timestamps import format_timestamp, to_micros
 if TYPE_CHECKING:
     from ledgerframes.store.root import Root
 
+_SYNC_ID: Final = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 SYNCS: Final = Table(
     "syncs",
     "One row per sync of a store.",
@@ -76,7 +78,7 @@ def find_document(table: DeltaStoreTable, as_of: AsOf, url: str) -> int:
     """The number of the document that a sync left.
 
     Raises:
-        StoreError: there was no such sync.
+        StoreError: there was no such sync, or its state was forgotten.
         InputError: `as_of` is neither a sync id nor a time.
     """
     rows = all_runs(table)
@@ -85,6 +87,8 @@ def find_document(table: DeltaStoreTable, as_of: AsOf, url: str) -> int:
             return int(row["document"])
     if isinstance(as_of, int):
         raise InputError(f"as_of={as_of!r} is not the number of a document; give one, the id of a sync, or a time")
+    if isinstance(as_of, str) and _SYNC_ID.fullmatch(as_of):
+        raise StoreError(f"{url}: as_of={as_of!r} is no sync of this store, or was forgotten; store.syncs() lists them")
     wanted = to_micros(as_of, "as_of")
     before = [row for row in rows if row["finished_at"] <= wanted]
     if not before:
