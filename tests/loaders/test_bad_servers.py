@@ -101,21 +101,18 @@ def test_one_damaged_answer_puts_nothing_into_rejects(base, wanted, tmp_path):
         assert_same(store.load("updates"), wanted, "updates")
 
 
-def test_an_item_that_one_server_spoils_comes_from_the_other():
+def test_an_item_that_one_server_spoils_comes_from_the_other(base):
     """Where another scan has an item whole, it is not put aside."""
-    with lf.sandbox(updates=60, migrations=1) as base:
 
-        def spoilt(heard):
-            page = json.loads(forwarded(base.sandbox.scan_url, heard).body)
-            for item in page.get("transactions", []):
-                item.pop("record_time")
-            return answer(page)
+    def spoilt(heard):
+        page = json.loads(forwarded(base.sandbox.scan_url, heard).body)
+        for item in page.get("transactions", []):
+            item.pop("record_time")
+        return answer(page)
 
-        with HostileServer(spoilt) as liar, connected(liar.url, base.sandbox.scan_url) as net:
-            pages = net.scan.update_pages.leniently()
-            page = pages.send_page(PageQuery(None, 20))
-            assert page.server == base.sandbox.scan_url
-            assert page.value.unplaced == ()
+    with HostileServer(spoilt) as liar, connected(liar.url, base.sandbox.scan_url) as net:
+        page = net.scan.update_pages.leniently().send_page(PageQuery(None, 20))
+    assert (page.server, page.value.unplaced) == (base.sandbox.scan_url, ())
 
 
 def test_follow_outlives_every_bad_answer(tmp_path, caplog):

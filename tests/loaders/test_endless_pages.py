@@ -29,16 +29,16 @@ ITEMS = {
     },
     "users": lambda number: {"id": f"u{number}", "isDeactivated": False},
 }  # fmt: skip
+LICENSES, INSTRUMENTS, USERS = (*ITEMS,)
+FOLLOWING = {LICENSES: "next_page_token", INSTRUMENTS: "nextPageToken", USERS: "nextPageToken"}
 LISTS = {
-    "load_licenses": ("validator_licenses", "next_page_token", lf.load_licenses),
-    "load_instruments": ("instruments", "nextPageToken", lf.load_instruments),
-    "load_users": ("users", "nextPageToken", lf.load_users),
-    "iter_validator_licenses": (
-        "validator_licenses", "next_page_token", lambda net: list(net.scan.iter_validator_licenses()),
-    ),
-    "iter_instruments": ("instruments", "nextPageToken", lambda net: list(net.registry.iter_instruments())),
-    "iter_users": ("users", "nextPageToken", lambda net: list(net.ledger.iter_users())),
-}  # fmt: skip
+    "load_licenses": (LICENSES, lf.load_licenses),
+    "load_instruments": (INSTRUMENTS, lf.load_instruments),
+    "load_users": (USERS, lf.load_users),
+    "iter_validator_licenses": (LICENSES, lambda net: list(net.scan.iter_validator_licenses())),
+    "iter_instruments": (INSTRUMENTS, lambda net: list(net.registry.iter_instruments())),
+    "iter_users": (USERS, lambda net: list(net.ledger.iter_users())),
+}
 SNAPSHOTS = {
     "load_active_contracts": lambda net: lf.load_active_contracts(
         net, templates=["splice-amulet:Splice.Amulet:Amulet"]
@@ -47,9 +47,9 @@ SNAPSHOTS = {
 }
 
 
-def endless(member, following, shown, item):
+def endless(member, shown):
     """Replies with one page after another, each with a token of its own."""
-    pages = itertools.count()
+    pages, item, following = itertools.count(), ITEMS[member], FOLLOWING[member]
 
     def reply(_heard):
         number = next(pages)
@@ -77,25 +77,23 @@ def snapshots(shown):
     [*((load, KINDS["the same page"]) for load in LISTS), *(("load_users", shown) for shown in [*KINDS.values()][1:])],
 )
 def test_a_list_without_end_is_refused(load, shown):
-    member, following, call = LISTS[load]
-    reply = endless(member, following, shown, ITEMS[member])
-    with HostileServer(reply) as server, asking_one(server.url) as net:
+    member, call = LISTS[load]
+    with HostileServer(endless(member, shown)) as server, asking_one(server.url) as net:
         with pytest.raises(lf.errors.PagingError, match=r"(?s)nothing new.*Ask another server"):
             call(net)
         assert len(server.heard) <= 140 if shown is KINDS["nothing new after forty"] else len(server.heard) <= 100
 
 
 def test_what_a_partial_result_holds_comes_once():
-    reply = endless("users", "nextPageToken", KINDS["three pages in turn"], ITEMS["users"])
-    with HostileServer(reply) as server, asking_one(server.url) as net:
+    with HostileServer(endless(USERS, KINDS["three pages in turn"])) as server, asking_one(server.url) as net:
         users = lf.load_users(net, allow_partial=True)
     assert users.user_id.tolist() == [f"u{number}" for number in range(6)]
     assert users.attrs["complete"] is False
 
 
-def numbered(numbers, first, member, following, dies_at=0):
+def numbered(numbers, first, member, dies_at=0):
     """Replies with pages of two items, by a token that is a number of this server's own, as a row of its database."""
-    asked = itertools.count(1)
+    asked, following = itertools.count(1), FOLLOWING[member]
 
     def reply(heard):
         if next(asked) == dies_at:
@@ -114,8 +112,8 @@ def numbered(numbers, first, member, following, dies_at=0):
 
 @pytest.mark.parametrize("load", [name for name in LISTS if name != "load_instruments"])
 def test_a_token_is_not_sent_to_another_server_than_the_one_that_gave_it(load):
-    member, following, call = LISTS[load]
-    scripts = [numbered(range(7), 100, member, following, 3), numbered([*range(6, -1, -1)], 103, member, following)]
+    member, call = LISTS[load]
+    scripts = [numbered(range(7), 100, member, dies_at=3), numbered([*range(6, -1, -1)], 103, member)]
     with HostileServer(scripts[0]) as dying, HostileServer(scripts[1]) as other:
         urls = {f"{interface}_url": (dying.url, other.url) for interface in INTERFACES}
         with network(**urls, ledger_token="t0ken-of-the-test", attempts=3) as net:
@@ -154,14 +152,14 @@ def test_snapshots_without_end_are_refused(apart, start):
 
 @pytest.mark.parametrize(("load", "token"), [("load_licenses", 5), ("load_instruments", "5"), ("load_users", 5)])
 def test_a_token_is_sent_back_whether_it_came_as_a_number_or_as_text(load, token):
-    member, following, call = LISTS[load]
+    member, call = LISTS[load]
     numbers = itertools.count()
 
     def reply(heard):
         if heard.target.endswith("/info"):
             return answer({"adminId": "issuer::1", "supportedApis": {}})
         number = next(numbers)
-        return answer({member: [ITEMS[member](number)], following: None if number else token})
+        return answer({member: [ITEMS[member](number)], FOLLOWING[member]: None if number else token})
 
     with HostileServer(reply) as server, asking_one(server.url) as net:
         assert len(call(net)) == 2

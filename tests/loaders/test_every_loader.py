@@ -183,11 +183,7 @@ REFUSED = [
     ("load_holdings_summary", {"as_of_round": []}, "no round"),
     ("load_holdings_summary", {"record_time": []}, "no time"),
     ("load_holdings_summary", {"as_of_round": {}}, "as_of_round names no time"),
-    (
-        "load_holdings_summary",
-        {"record_time": TIMES, "as_of_round": {TIMES[0]: 1}},
-        "different times, 2026-01-30T02:00",
-    ),
+    ("load_holdings_summary", {"record_time": TIMES, "as_of_round": {TIMES[0]: 1}}, "different times, 2026-01-30T02"),
     ("load_holdings_summary", {"as_of_round": [1.5]}, "as_of_round=1.5 is not valid"),
     ("load_history", {"start": "2026-01-02", "end": "2026-01-01"}, "is not after start"),
     ("load_history", {"start": (1, "2026-01-02"), "end": (1, "2026-01-02")}, "is not after start"),

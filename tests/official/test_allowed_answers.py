@@ -11,7 +11,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial, reduce
+from functools import partial
 from random import Random
 
 import msgspec
@@ -20,7 +20,6 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.sandbox.world.templates import COIN, PREAPPROVAL
 from ledgerframes.tables.catalogue import CATALOGUE
-from ledgerframes.tables.kinds import AMOUNT, INT64, TEXT, TIME
 from tests.fuzz.frames import LISTS, check_row
 from tests.official.conversations import admit, recorded
 from tests.official.interface_files import Document
@@ -50,8 +49,6 @@ TEXTS = {
 }
 #: What says that a page is the last one.
 LAST = {"nextPageToken": "", "next_page_token": None}
-#: A member of a payload, which the files call an object, by the kind of the column that holds it.
-MEMBERS = {TEXT: "some text", TIME: "2026-01-01T00:00:00.1234Z", INT64: "81324", AMOUNT: "0E-10"}
 #: What the files call optional, but what the answer is there for; without it there would be a 404.
 WHOLE = {"update", "transactionTree"}
 #: What a file calls an object, with no members named, and what it says nothing of.
@@ -62,12 +59,18 @@ ABSENT = object()
 
 @dataclass
 class Allowed:
-    """What one file allows in one style: values made up, or what a sandbox sent with other members."""
+    """What one file allows in one style: values made up, or what a sandbox sent with other members.
+
+    Attributes:
+        chosen: alternatives that are made up rather than others.
+        payload: the members of a contract's payload that its table can do without.
+    """
 
     document: Document
     style: str
     rng: Random
     chosen: set[str]
+    payload: set[str]
 
     def value(self, schema, sent=ABSENT, name=""):
         """A value of a schema, for the member of a name."""
@@ -78,7 +81,8 @@ class Allowed:
             return self.choice(told, sent)
         kind = schema.get("type", "object" if schema.get("allOf") else "any")
         if kind == "object":
-            return self.object(schema, sent)
+            made = self.object(schema, sent)
+            return self.of_contract(made) if name == "payload" else made
         if kind == "array" and sent is not ABSENT:
             return [self.value(schema["items"], one, name) for one in sent]
         if kind == "array":
@@ -121,6 +125,11 @@ class Allowed:
                 made[name] = None
         return made | ({UNKNOWN: self.rng.choice(ANY_JSON)} if self.style == MOST else {})
 
+    def of_contract(self, made):
+        """Of a contract's payload, whose members no file names, what its table has to have, or null or more besides."""
+        kept = {name: one for name, one in made.items() if name not in self.payload or self.style != LEAST}
+        return kept | {LEAST: {}, NULLS: dict.fromkeys(self.payload), MOST: {UNKNOWN: [1, None]}}[self.style]
+
     def scalar(self, kind, schema, name):
         if "enum" in schema:
             return self.rng.choice(schema["enum"])
@@ -134,26 +143,11 @@ class Allowed:
         return self.rng.choice(ANY_JSON)
 
 
-def payload(path, style, sent):
-    """The payload of the contracts that a path lists, as the path's table declares it."""
-    made = {"not known": [1, None]} if style == MOST else {}
+def nullable_at(path):
+    """The members of payloads that the table of a path can do without."""
     tables = [one for one in CATALOGUE.values() if any(name.endswith(f" {path}") for name in one.endpoints)]
-    for column in (column for table in tables for column in table.columns if "/payload/" in column.source):
-        *steps, last = column.source.partition("/payload/")[2].split("/")
-        if style == NULLS and column.nullable:
-            made[[*steps, last][0]] = None
-        elif style == MOST or not column.nullable:
-            value = sent.get(last, "some text") if column.kind == TEXT else MEMBERS[column.kind]
-            reduce(lambda place, step: place.setdefault(step, {}), steps, made)[last] = value
-    return made
-
-
-def contracts(value):
-    """Every contract in an answer."""
-    if isinstance(value, dict) and {"created_event_blob", "payload"} <= value.keys():
-        yield value
-    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from contracts(one)
+    sources = [one.source for table in tables for one in table.columns if one.nullable]
+    return {source.split("/payload/")[1].split("/")[0] for source in sources if "/payload/" in source}
 
 
 @contextmanager
@@ -164,11 +158,8 @@ def answering(sandbox, style, *, made_up=None, seed=0, hidden=""):
     def rewritten(found, sent):
         if not (content := found.answers(200)):
             return b""
-        allowed = Allowed(found.document, style, rng, made_up or set())
-        value = allowed.value(content["application/json"], ABSENT if made_up else sent)
-        for contract in contracts(value):
-            contract["payload"] = payload(found.path, style, contract["payload"])
-        return json.dumps(value).encode()
+        allowed = Allowed(found.document, style, rng, made_up or set(), nullable_at(found.path))
+        return json.dumps(allowed.value(content["application/json"], ABSENT if made_up else sent)).encode()
 
     with recorded(sandbox, hidden=hidden, rewritten=rewritten) as (net, turns):
         yield net, turns
