@@ -139,11 +139,3 @@ def test_sql_converts_amounts_last(world, tmp_path):
     exact = store.sql(query, decimals="exact").amount[0]
     assert exact == store.sql(query, as_="arrow")["amount"][0].as_py()
     assert store.sql(query).amount[0] == float(exact)
-
-
-def test_a_form_that_there_is_not_is_refused(monkeypatch):
-    with pytest.raises(lf.errors.InputError, match="decimals="):
-        lf.connect(scan_url="http://127.0.0.1:9/api/scan", decimals="double")
-    monkeypatch.setenv("LEDGERFRAMES_DECIMALS", "flaot")  # codespell:ignore flaot
-    with pytest.raises(lf.errors.ConfigurationError, match="decimals="):
-        lf.connect(scan_url="http://127.0.0.1:9/api/scan")

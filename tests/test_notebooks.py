@@ -11,7 +11,8 @@ from tests.notebooks import NOTEBOOKS, code_cells, kernel, pictures, read, run, 
 SHORT = 12  # lines of a cell
 LARGE = 600_000  # bytes of a notebook, which people load over a network
 
-LONG = {"09_from_a_snapshot", "10_economics", "11_governance_and_key_figures"}  # half of the time of all
+#: Most of the time of all; the pages on BI and on holdings show the same.
+LONG = {"06_holdings_and_fees", "07_to_bi_tools", "09_from_a_snapshot", "10_economics", "11_governance_and_key_figures"}
 # The kernel's own libraries warn in this process; what the notebook's cells warn about is their output.
 pytestmark = pytest.mark.filterwarnings("default")
 

@@ -21,7 +21,7 @@ LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
 
 @pytest.fixture(scope="module")
 def ledger():
-    with lf.sandbox(seed=7, updates=600) as net:
+    with lf.sandbox(seed=7, updates=200) as net:
         yield net
 
 

@@ -139,10 +139,10 @@ def test_a_call_is_waited_for_though_a_signal_comes_while_its_thread_starts(monk
 
     monkeypatch.setattr(threading.Thread, "start", start_and_raise)
     with pytest.raises(KeyboardInterrupt):
-        to_the_end(lambda: time.sleep(0.3) or steps.append("ended"), "library")
+        to_the_end(lambda: time.sleep(0.1) or steps.append("ended"), "library")
     assert steps == ["ended"]
     with pytest.raises(KeyboardInterrupt):
-        spawn(lambda: time.sleep(0.3) or steps.append("too"), "library")
+        spawn(lambda: time.sleep(0.1) or steps.append("too"), "library")
     _leave()  # as the end of a program does
     assert steps == ["ended", "too"]
 
@@ -222,6 +222,6 @@ def test_a_time_limit_of_the_caller_is_not_taken_for_a_servers(alarm, load):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no SIGALRM")
 def test_a_time_limit_of_the_caller_ends_a_wait_for_a_thread(alarm):
-    alarm(0.3)
+    alarm(0.1)
     with pytest.raises(TimeoutError, match="the caller's"):
         result(spawn(lambda: time.sleep(3), "call"))

@@ -192,7 +192,7 @@ def test_a_token_that_can_be_none_is_refused_without_showing_it(token):
     [
         ("rate", 0), ("rate", float("nan")), ("rate", float("inf")), ("rate", True), ("rate", "8"),
         ("burst", 1.5), ("parallel", 0), ("budget", 0), ("deadline", None), ("ledger_carrier", "cookie"),
-        ("scan_url", 7), ("failover", "Network"), ("failover", True),
+        ("scan_url", 7), ("failover", "Network"), ("failover", True), ("decimals", "double"),
     ],
 )  # fmt: skip
 def test_a_number_that_makes_no_sense_is_named(name, value):

@@ -62,8 +62,8 @@ def test_waiting_for_the_rate_or_for_a_place_ends():
 
 @pytest.mark.parametrize(
     "reply",
-    [Reply(hang_up="before"), answer({}, 503, Retry_After="60"), answer({}, 429, Retry_After="120")],
-    ids=["back-off", "503", "429"],
+    [Reply(hang_up="before"), answer({}, 429, Retry_After="120")],
+    ids=["back-off", "429"],
 )
 def test_waiting_between_two_attempts_ends(reply, serve):
     clock, stop = NotedClock(), Stop()

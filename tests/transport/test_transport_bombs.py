@@ -89,9 +89,9 @@ def sized(transport):
 
 @pytest.mark.parametrize("reply", TOO_LARGE.values(), ids=TOO_LARGE)
 def test_what_grows_beyond_the_limit_is_given_up_in_a_few_times_its_memory_and_not_asked_again(reply, serve, sized):
-    server = serve(reply())
-    peak, _ = sized(server.url, NoAnswerError, f"larger than max_answer_bytes={LIMIT}", attempts=8)
-    assert peak < 4 * LIMIT
+    server, limit = serve(reply()), 1_000_000
+    peak, _ = sized(server.url, NoAnswerError, f"larger than max_answer_bytes={limit}", limit=limit, attempts=8)
+    assert peak < 4 * limit
     assert len(server.heard) == 1
 
 

@@ -160,8 +160,8 @@ def test_a_server_that_was_there_is_waited_for(transport):
 
 
 SLOW = {
-    "dripped body": (Reply(body=b"x" * 400, drip=0.02), {"deadline": 0.2}, "no whole answer within 0.2 s"),
-    "dripped head": (Reply(drip=0.02, drip_head=True), {"deadline": 0.2}, "no whole answer within 0.2 s"),
+    "dripped body": (Reply(body=b"x" * 400, drip=0.02), {"deadline": 0.1}, "no whole answer within 0.1 s"),
+    "dripped head": (Reply(drip=0.02, drip_head=True), {"deadline": 0.1}, "no whole answer within 0.1 s"),
     "silence, deadline": (Reply(body=b"xx", drip=9.0), {"deadline": 0.1}, "no whole answer within"),
     "silence, read timeout": (Reply(body=b"xx", drip=9.0), {"read_timeout": 0.1}, "stopped sending"),
 }
