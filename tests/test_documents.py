@@ -24,8 +24,10 @@ from tests.documents import PAGES, README, ROOT, commands, lines, python_blocks,
 
 #: Pages and modules whose examples take over four seconds, or that show in many seconds what other tests have shown.
 LONG = {
-    *("docs/cheat-sheet.md", "docs/gallery.md", "docs/howto/analysing.md", "docs/howto/objects.md", "docs/star.md"),
+    *("docs/cheat-sheet.md", "docs/gallery.md", "docs/star.md"),
+    *(f"docs/howto/{page}.md" for page in ("analysing", "lake", "objects")),
     *(f"ledgerframes/plot/{module}.py" for module in ("activity", "coin", "key_figures", "reassignments", "supply")),
+    "ledgerframes/models/network_activity.py",
 }
 #: What stands at the beginning of a call in a table.
 ROOTS = {"lf": lf, "store": lf.types.Store}
