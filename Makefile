@@ -114,7 +114,7 @@ lint: $(READY)  ## style, types, layers, spelling, words
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/codespell ledgerframes tests docs data *.md Makefile
-	$(BIN)/python -m tests.prose
+	$(BIN)/python -m docs.prose
 
 notebooks: $(READY)  ## run the notebooks and store what they print and draw; read the difference
 	$(BIN)/python -m docs.refresh_notebooks
@@ -130,7 +130,7 @@ pages: $(READY)  ## run the pages' code blocks and write what they print beneath
 	$(BIN)/python -m docs.refresh_documents
 
 docs: $(READY)  ## make the stubs, the data dictionary, the table of endpoints, the README's chart, the gallery, the cheat sheet, and the site in docs/site
-	$(BIN)/python -m tests.stubs
+	$(BIN)/python -m docs.stubs
 	$(BIN)/python -m docs.dictionary
 	$(BIN)/python -m docs.endpoints
 	cd docs && MPLBACKEND=agg ../$(BIN)/python front.py && MPLBACKEND=agg ../$(BIN)/python gallery.py && ../$(BIN)/python cheat_sheet.py

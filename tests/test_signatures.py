@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from docs import stubs
 from ledgerframes.config.settings import Settings
 from ledgerframes.loaders import public as loaders
 from ledgerframes.models import public as tables
 from ledgerframes.sandbox.server import start as start_sandbox
 from ledgerframes.sandbox.start_options import read_history, read_serving
-from tests import stubs
 
 FUNCTIONS = {
     **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},

@@ -1,4 +1,4 @@
-"""Writes both public.pyi, what type checkers see of loaders and of tables of models: `python -m tests.stubs`."""
+"""Writes both public.pyi, what type checkers see of loaders and of tables of models: `python -m docs.stubs`."""
 
 import inspect
 from collections.abc import Callable

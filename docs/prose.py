@@ -1,6 +1,6 @@
 """Words that read as translated, looked for in docstrings, messages, help, SQL comments and pages; `make lint` runs it.
 
-`python -m tests.prose [FILE …]` prints each place with a better word, and ends with 1 if there is one.
+`python -m docs.prose [FILE …]` prints each place with a better word, and ends with 1 if there is one.
 """
 
 import ast
