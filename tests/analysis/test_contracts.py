@@ -68,11 +68,12 @@ def test_a_frame_has_to_say_that_it_begins_where_the_ledger_does_and_has_no_gap(
             lf.active_contracts(**given, opening=opening)
 
 
-def test_a_store_says_that_it_begins_at_ledger_begin_and_its_states_are_not_mixed(normal, tmp_path):
+def test_a_store_says_that_it_begins_at_ledger_begin_and_its_states_are_not_mixed(tmp_path):
     store = lf.open_store(tmp_path / "lake")
-    report = store.sync(normal.net)
+    with lf.sandbox(updates=150) as net:
+        report = store.sync(net)
+        whole = lf.active_contracts(lf.load_history(net, start="begin"))
     found = lf.active_contracts(store.load("events"), store.load("reassignments"))
-    whole = lf.active_contracts(normal.history.events, normal.history.reassignments)
     assert set(found.contract_id) == set(whole.contract_id)
     with pytest.raises(lf.errors.PartialResultError):
         lf.active_contracts(store.load("events", start=(1, "0001-01-01")), None)

@@ -29,11 +29,11 @@ def test_activity_names_those_never_active_first_and_then_the_silent(normal):
 
 def test_each_sync_adds_what_every_registry_states_then(tmp_path):
     store, told = lf.open_store(tmp_path / "lake"), []
-    with lf.sandbox(updates=300) as ledger:
+    with lf.sandbox(updates=60) as ledger:
         urls = ledger.sandbox.registry_urls
         with lf.connect(scan_url=ledger.sandbox.scan_url, registry_url=[*urls.values()]) as net:
             for _ in range(3):
-                ledger.sandbox.advance(updates=200)
+                ledger.sandbox.advance(updates=100)
                 store.sync(net, tables=["instruments"], progress=False)
                 for admin, url in urls.items():
                     with urlopen(f"{url}/registry/metadata/v1/instruments") as answer:
@@ -80,7 +80,7 @@ def test_a_change_of_38_digits_loses_none():
 
 def test_a_store_is_read_like_the_frame_that_it_loads(tmp_path):
     store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(updates=200) as net:
+    with lf.sandbox(updates=60) as net:
         store.sync(net, start="begin", progress=False)
         for _ in range(2):
             store.sync(net, tables=["licenses", "instruments"], progress=False)

@@ -27,9 +27,13 @@ VERSIONS = ("markers", "switch", "validators")
 
 @pytest.fixture(scope="module")
 def worlds(twelve_days_history, switched_history):
-    """A history of each reward version, its flows and its rewards."""
-    histories = (twelve_days_history, switched_history, with_validators(switched_history))
-    return [(history, lf.reward_flows(history), lf.rewards(history).set_index("contract_id")) for history in histories]
+    """A history of each reward version, its flows, its rewards and the price of each round."""
+    found = []
+    for history in (twelve_days_history, switched_history, with_validators(switched_history)):
+        with together(history) as inputs:
+            prices = lf.round_history(inputs).set_index("round").amulet_price_usd
+            found.append((history, lf.reward_flows(inputs), lf.rewards(inputs).set_index("contract_id"), prices))
+    return found
 
 
 @pytest.fixture(scope="module", params=range(len(VERSIONS)), ids=VERSIONS)
@@ -64,10 +68,10 @@ def joined(found):
     return {kind: amount for kind, amount in found.items() if kind not in ONE_SUM} | {"one sum": together}
 
 
-@pytest.mark.long(quick=6)
+@pytest.mark.long(quick=3)
 @pytest.mark.parametrize("number", range(CUTS))
 def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
-    whole, flows, rewards = worlds[number % len(worlds)]
+    whole, flows, rewards, _ = worlds[number % len(worlds)]
     times = sorted(whole.updates["record_time"].to_pylist())
     start, end = sorted(random.Random(number).sample(times, 2))
     recorded = whole.events["record_time"]
@@ -98,7 +102,7 @@ def test_a_cut_says_what_the_whole_says_of_that_time(worlds, number):
 
 
 def test_the_whole_has_every_coupon_once(world):
-    _, flows, rewards = world
+    _, flows, rewards, _ = world
     counted = flows.groupby("event").coupons.sum()
     outcomes = rewards.outcome.value_counts()
 
@@ -112,8 +116,7 @@ def test_the_whole_has_every_coupon_once(world):
 
 
 def test_the_worth_in_usd_is_at_the_price_of_the_round_and_of_several_at_that_of_the_payment(world):
-    whole, flows, rewards = world
-    prices = lf.round_history(whole).set_index("round").amulet_price_usd
+    whole, flows, rewards, prices = world
     row = flows[flows.amount_usd.notna() & flows["round"].notna()].iloc[-1]
 
     assert row.amount_usd == round(row.amount * prices[row["round"]], 10)
@@ -133,7 +136,7 @@ def test_the_worth_in_usd_is_at_the_price_of_the_round_and_of_several_at_that_of
 
 
 def test_a_claim_of_coupons_that_are_not_known_has_no_price(world):
-    whole, flows, _ = world
+    whole, flows, *_ = world
     start = whole.updates["record_time"][len(whole.updates) // 2].as_py()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,5 +1,6 @@
 """`lf.rewards` and `lf.sv_rewards`: what coupons are worth and what became of them."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 import ledgerframes as lf
 from tests.economics.histories import (
     RULES,
+    apart,
     archive,
     create,
     exercise,
@@ -156,15 +158,14 @@ def test_a_coupon_from_before_the_events_has_what_its_end_states_or_is_taken_fro
     assert row["created_at"] == pd.Timestamp("2025-01-01", tz="UTC")
 
 
-def expired(stated, *coupons, cid="closed"):
+def expired(name, stated, *coupons, cid="closed"):
     """One exercise that expires coupons, each (template, contract, choice, result)."""
     ends = [
-        archive(template, name, choice, {"closedRoundCid": cid}, given) for template, name, choice, given in coupons
+        archive(template, each, choice, {"closedRoundCid": cid}, given) for template, each, choice, given in coupons
     ]
     made = create(UNCLAIMED, "unclaimed", {"amount": stated})
-    return update(
-        "expired", 20, exercise("Splice.DsoRules:DsoRules", "dso", "DsoRules_ClaimExpiredRewards", {}, {}, *ends, made)
-    )
+    rules = exercise("Splice.DsoRules:DsoRules", "dso", "DsoRules_ClaimExpiredRewards", {}, {}, *ends, made)
+    return apart(name, [update(name, 20, rules)])
 
 
 TWO_APPS = [
@@ -188,12 +189,13 @@ def test_what_expires_together_is_rounded_once_and_of_a_round_that_is_not_known_
     exact = 2 * Decimal("13.7005069188") * Decimal("3.4959069921")
     every = exact + Decimal("0.6") + 7500 * Decimal("0.0690020407") + 2 * Decimal("0.2") + 2 * Decimal("65.5173955496")
 
-    for end, verdict in (
-        (expired("95.7913958655", *TWO_APPS), "equal"), (expired("95.7913958654", *TWO_APPS), "different"),
-        (expired(str(round(every, 10)), *MIXED), "equal"), (expired("1", *MIXED, cid="elsewhere"), "unknown"),
-    ):  # fmt: skip
-        checks = lf.rewards(frame_of([ISSUED, end])).attrs["checks"]
-        assert checks["unclaimed_rewards"] == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
+    ends = [
+        *expired("two", "95.7913958655", *TWO_APPS), *expired("other", "95.7913958654", *TWO_APPS),
+        *expired("one", "47.8956979327", TWO_APPS[0]), *expired("mixed", str(round(every, 10)), *MIXED),
+        *(expired(name, "95.7913958655", *TWO_APPS, cid="elsewhere")[0] for name in ("unknown", "unknown too")),
+    ]  # fmt: skip
+    checks = lf.rewards(frame_of([ISSUED, *ends])).attrs["checks"]
+    assert checks["unclaimed_rewards"] == {"equal": 3, "different": 1, "unknown": 2}
 
 
 CLAIMED = [
@@ -211,17 +213,18 @@ STATED = {
 @incomplete
 def test_the_inputs_of_a_transfer_are_the_coupons_that_it_claimed():
     """Validators' 66.0173955496 contain the faucet's 65.5173955496; 0.5 are left for the validator's own coupon."""
-    inner = paid(*CLAIMED, inputs=(), sender="carol", **STATED)
-    bought = update("bought", 10, exercise(RULES, "rules", "AmuletRules_BuyMemberTraffic", {}, result(**STATED), inner))
-    twice = claimed(*CLAIMED, **STATED | {"inputValidatorRewardAmount": "0.5"})
+    wrong, items = STATED | {"inputValidatorRewardAmount": "0.5"}, [ISSUED]
+    for name, stated in {"six": STATED, "five": wrong, "bought": STATED, "unknown": STATED}.items():
+        made, ended = ([replace(one, contract=f"{one.contract} of {name}") for one in each] for each in (ALL, CLAIMED))
+        node = paid(*ended, inputs=(), sender="carol", **stated)
+        if name == "bought":
+            node = exercise(RULES, "rules", "AmuletRules_BuyMemberTraffic", {}, result(**STATED), node)
+        items += [*([] if name == "unknown" else [update(f"made {name}", 0, *made)]), update(name, 10, node)]
 
-    for items, equal, different, unknown in (
-        ([MADE, ISSUED, claimed(*CLAIMED, **STATED)], 6, 0, 0), ([MADE, ISSUED, twice], 5, 1, 0),
-        ([ISSUED, claimed(*CLAIMED, **STATED)], 0, 0, 6), ([MADE, ISSUED, bought], 6, 0, 0),
-    ):  # fmt: skip
-        rewards = lf.rewards(frame_of(items))
-        assert rewards.attrs["checks"]["claims"] == {"equal": equal, "different": different, "unknown": unknown}
-        assert (rewards.outcome == "claimed").sum() == 6
+    rewards = lf.rewards(frame_of(items))
+
+    assert rewards.attrs["checks"]["claims"] == {"equal": 6 + 5 + 6, "different": 1, "unknown": 6}
+    assert (rewards.outcome == "claimed").sum() == 4 * 6
 
 
 def shared(*names):

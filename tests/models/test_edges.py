@@ -20,21 +20,25 @@ def part(net, exact_history):
     return lf.load_history(net, start=start, progress=False, decimals="exact"), lf.load_opening(net, at=start)
 
 
-def test_edges_sum_what_began_before_and_what_is_open(part, exact_history):
-    history, opening = part
-    whole = lf.rewards(exact_history)
-    start = history.updates.record_time.min()
+@pytest.fixture(scope="module")
+def opened(part):
+    with together(part[0], opening=part[1]) as inputs:
+        yield inputs
+
+
+def test_edges_sum_what_began_before_and_what_is_open(part, opened, exact_history):
+    whole, start = lf.rewards(exact_history), part[0].updates.record_time.min()
     before = whole[(whole.created_at < start) & (whole.ended_at >= start)]
     left = whole[whole.outcome == "open"]
 
-    edges = lf.rewards(history, opening=opening).attrs["edges"]
+    edges = lf.rewards(opened).attrs["edges"]
 
     assert edges["began_before"] == {
         "rows": len(before), "coin": format(before.amount.sum(), "f"), "not_known": 0, "without_create": 0,
     }  # fmt: skip
     assert (edges["open_at_end"]["rows"], edges["open_at_end"]["not_known"]) == (len(left), left.amount.isna().sum())
     assert Decimal(edges["open_at_end"]["coin"]) == left.amount.dropna().sum()
-    total = lf.supply(history, opening=opening)
+    total = lf.supply(opened)
     assert Decimal(total.attrs["edges"]["open_at_end"]["coin"]) == total.total[0]
 
 
@@ -52,9 +56,8 @@ def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_who
     assert held[key].to_numpy().tolist() == whole[whole["round"].isin(held["round"])][key].to_numpy().tolist()
 
 
-def test_one_warning_names_what_began_before_and_the_line_to_type(part):
-    history, opening = part
-    with together(history) as alone, together(history, opening=opening) as opened:
+def test_one_warning_names_what_began_before_and_the_line_to_type(part, opened):
+    with together(part[0]) as alone:
         for table in (lf.rewards, lf.reward_flows, lf.mint_burn):
             with pytest.warns(IncompleteFiguresWarning, match=r"before it.*=lf\.load_opening\(net, at='") as caught:
                 found = table(alone)
