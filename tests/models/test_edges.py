@@ -66,7 +66,7 @@ def test_one_warning_names_what_began_before_and_the_line_to_type(part, opened):
             assert table(opened).attrs["edges"]["began_before"]["without_create"] == 0
     for table in (lf.supply, lf.balances_over_time, lf.holdings_from_events):
         with pytest.warns(IncompleteFiguresWarning, match=f"{table.__name__}: .* began before it"):
-            table(history, opening="nothing")
+            table(part[0], opening="nothing")
 
 
 @pytest.mark.parametrize(("table", "template"), [(lf.rewards, SV), (lf.mint_burn, AMULET)], ids=["coupon", "coin"])
