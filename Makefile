@@ -55,7 +55,7 @@ test-long: $(READY)  ## the rest of the tests: those that take long
 # What reads pages, items, rejects, extra and texts of them, or holds them against what was sent. The other tests of lakes begin
 # where a page has become columns, which tests/decoding finds equal; paging asks no decoder. Members of payloads are expanded.
 PYTHON_PATH := tests/decoding tests/loaders tests/analysis/test_expanding.py $(patsubst %,tests/store/test_%.py,active_contracts_in_a_lake \
-  commit_sizes following forked_tail reading rejects sync syncing_objects trust workers)
+  reading rejects sync syncing_objects trust workers)
 test-python: $(READY)  ## the tests of what decoding gives, without the compiled decoder
 	LEDGERFRAMES_DECODER=python $(BIN)/python -m pytest $(SPREAD) $(PYTHON_PATH)
 

@@ -62,6 +62,8 @@ def _whole(name):
 
 
 net, exact_history = _served(updates=2_000), _whole("net")
+#: Three migrations, each of which goes on while the next ones have begun.
+hour = _served(updates=600)
 #: Everything that the economy knows, a vote for the second version of rewards too.
 switched, switched_history = _served(days=12, reward_version="switch"), _whole("switched")
 #: Apps are rewarded by coupons of rounds, as networks had it at first.

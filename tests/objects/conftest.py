@@ -12,9 +12,9 @@ JSON_COLUMNS = ("payload", "exercise_result", "extra")
 
 
 @pytest.fixture
-def served(net):
-    """Another server of `net`'s ledger, whose objects can be damaged."""
-    with connected(replica(net.sandbox)) as other:
+def served(hour):
+    """Another server of `hour`'s ledger, whose objects can be damaged."""
+    with connected(replica(hour.sandbox)) as other:
         yield other
 
 

@@ -1,4 +1,4 @@
-"""A folder of objects is a network without a server: the same rows, no claim beyond what it holds, clear refusals."""
+"""A folder or bucket of objects is a network without a server: the same rows, no claim beyond it, clear refusals."""
 
 import hashlib
 import json
@@ -18,6 +18,8 @@ from tests.moving_window import place
 from tests.objects.conftest import assert_same_rows, object_of
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import connected, replica, simulated
+from tests.store.test_object_store import SECRET
+from tests.store.test_object_store import options as options  # noqa: PLC0414 - a fixture
 
 BEGIN = (-(2**63), "0001-01-01")
 
@@ -79,12 +81,15 @@ def segment(folder, number):
     return sorted(path for path in folder.iterdir() if path.is_dir())[number]
 
 
-@pytest.mark.parametrize("flat", [False, True], ids=["nested", "flat"])
-def test_a_folder_gives_the_rows_of_the_scan(ledger, tmp_path, flat):
-    download(ledger, tmp_path, flat=flat)
+@pytest.mark.parametrize("form", ["nested", "flat", "longer segments too"])
+def test_a_folder_gives_the_rows_of_the_scan(ledger, tmp_path, form):
+    ledger.sandbox.object_faults = ObjectFaults(overlap=form == "longer segments too")
+    download(ledger, tmp_path, flat=form == "flat")
+    ledger.sandbox.object_faults = ObjectFaults()
     with lf.open_objects(tmp_path) as net:
         held = lf.load_history(net, start=BEGIN, as_="arrow")
-    assert held.updates.num_rows == lines_of(tmp_path) > 700
+    assert 700 < held.updates.num_rows <= lines_of(tmp_path)
+    assert (held.updates.num_rows == lines_of(tmp_path)) == (form in {"nested", "flat"})
     attrs = json.loads(held.updates.schema.metadata[b"ledgerframes"])
     migration_id, time = attrs["cursor"]
     assert f"https://objects.invalid/{tmp_path.name}" in str(attrs)
@@ -242,17 +247,6 @@ def test_a_folder_that_is_not_whole_is_refused_by_name(copied, harm, words):
         lf.open_objects(copied)
 
 
-def test_longer_segments_take_the_place_of_those_in_them(ledger, tmp_path):
-    ledger.sandbox.object_faults = ObjectFaults(overlap=True)
-    try:
-        download(ledger, tmp_path)
-    finally:
-        ledger.sandbox.object_faults = ObjectFaults()
-    with lf.open_objects(tmp_path) as net:
-        ids = [item.update_id for item in net.scan.iter_updates()]
-    assert len(ids) == len(set(ids)) > 700
-
-
 def digests(folder):
     """Write the list of digests."""
     lines = [
@@ -262,51 +256,34 @@ def digests(folder):
     (folder / "SHA256SUMS").write_text("".join(lines))
 
 
-def appending(*more):
-    """Spoil an object by a further line: another, or its first one again."""
-
-    def spoil(path):
-        lines = unpacked(path)
-        path.write_bytes(object_of(b"\n".join([*lines, *(more or lines[:1])]) + b"\n"))
-        return f"{path.parent.name}.*line {len(lines) + 1}"
-
-    return spoil
+def appended(line=None):
+    """An object with a further line, or its first one again."""
+    return lambda path: object_of(b"\n".join([*unpacked(path), line or unpacked(path)[0]]) + b"\n")
 
 
-def writing(content, said):
-    def spoil(path):
-        path.write_bytes(content(path))
-        return f"{path.parent.name}.*{said}"
-
-    return spoil
-
-
-def gone(path):
-    path.unlink()
-    return f"{path.parent.name}.*cannot be read.*Is it still there"
-
-
-#: What happens to an object once its folder was opened, which lists digests or none; returns what is said of it.
+#: What an object has once its folder was opened, and what is said of it; {} is the number of the further line.
 SPOILED = {
-    "cut": (False, writing(lambda path: path.read_bytes()[:-40], r"updates_compact_json_0\.zstd cannot be read")),
-    "empty": (False, writing(lambda _: b"", "the file is empty")),
-    "gone": (False, gone),
-    "not JSON": (False, appending(b"not JSON")),
-    "not an item": (False, appending(b"[]")),
-    "not in order": (False, appending()),
-    "another digest": (True, writing(lambda path: object_of(unpacked(path)[1] + b"\n"), "does not match its digest")),
+    "cut": (lambda path: path.read_bytes()[:-40], r"updates_compact_json_0\.zstd cannot be read"),
+    "empty": (lambda _: b"", "the file is empty"),
+    "gone": (None, "cannot be read.*Is it still there"),
+    "not JSON": (appended(b"not JSON"), "line {}"),
+    "not an item": (appended(b"[]"), "line {}"),
+    "not in order": (appended(), "line {}"),
+    "another digest": (lambda path: object_of(unpacked(path)[1] + b"\n"), "does not match its digest"),
 }
 
 
-@pytest.mark.parametrize(("listed", "spoil"), SPOILED.values(), ids=SPOILED)
-def test_an_object_with_a_fault_is_named_and_leaves_what_lies_before_it(store, copied, listed, spoil):
-    if listed:
+@pytest.mark.parametrize(("content", "said"), SPOILED.values(), ids=SPOILED)
+def test_an_object_with_a_fault_is_named_and_leaves_what_lies_before_it(store, copied, content, said):
+    if "digest" in said:
         digests(copied)
         with lf.open_objects(copied) as net:
             assert len(lf.load_history(net).updates) == lines_of(copied)
     sound = sum(lines_of(segment(copied, number)) for number in range(6))
     with lf.open_objects(copied) as net:
-        said = spoil(segment(copied, 6) / "updates_compact_json_0.zstd")
+        path = segment(copied, 6) / "updates_compact_json_0.zstd"
+        said = f"{path.parent.name}.*{said.format(len(unpacked(path)) + 1)}"
+        path.unlink() if content is None else path.write_bytes(content(path))
         assert len(lf.load_history(net, limit=10).updates) == 10
         before = lf.load_history(net, end=segment(copied, 5).name.partition("~")[0], page_size=100)
         assert before.updates.attrs["complete"]
@@ -356,3 +333,47 @@ def test_what_objects_do_not_hold_is_refused_with_what_to_do(folder, tmp_path):
         assert len(lf.load_history(net, source="objects").updates) == lines_of(folder)
     with pytest.raises(lf.errors.InputError, match="not UTF-8; rename the folder"):
         lf.open_objects(not_utf8(tmp_path, b"/\xff", Path.mkdir))
+
+
+def upload(folder, url, options):
+    from deltalake._internal import DeltaFileSystemHandler
+
+    handler = DeltaFileSystemHandler(url, options)
+    for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+        stream = handler.open_output_stream(path.relative_to(folder).as_posix())
+        stream.write(path.read_bytes())
+        stream.close()
+
+
+@pytest.mark.long
+def test_a_bucket_gives_the_rows_of_the_scan(options, tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with lf.sandbox(days=10) as scan:
+        upload(download(scan, tmp_path / "objects"), "s3://lakes/objects", options)
+        with lf.open_objects("s3://lakes/objects", storage_options=options) as net:
+            mine = lf.load_history(net, end="2025-03-09", as_="arrow")
+            store = lf.open_store(tmp_path / "lake")
+            assert store.sync(net, workers=2, page_size=40, progress=False).complete
+            # Four that were read, and six that were fetched ahead.
+            assert len(list(next(temporary.iterdir()).iterdir())) <= 10
+        theirs = lf.load_history(scan, end="2025-03-09", as_="arrow")
+        assert_same_rows(mine, theirs)
+        assert store.verify(scan, sample=None)
+    assert b"objects.invalid/lakes/objects" in mine.updates.schema.metadata[b"ledgerframes"]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_bucket_that_refuses_says_so_without_the_secret(options):
+    wrong = {**options, "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
+    with pytest.raises(lf.errors.StoreError, match="cannot be listed") as refused:
+        lf.open_objects("s3://lakes/objects", storage_options=wrong | {"timeout": "1s", "max_retries": "0"})
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.long
+def test_an_empty_bucket_is_refused(options):
+    with pytest.raises(lf.errors.InputError, match="no objects of updates here"):
+        lf.open_objects("s3://lakes/none", storage_options=options)

@@ -56,16 +56,9 @@ def copied(parted, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def hour():
-    """A network of 600 updates in three migrations, each of which goes on while the next ones have begun; read only."""
-    with lf.sandbox(seed=7, updates=600) as network:
-        yield network
-
-
-@pytest.fixture(scope="session")
-def history(net):
-    """The whole history of `net`."""
-    return lf.load_history(net, start=BEGIN)
+def history(hour):
+    """The whole history of `hour`."""
+    return lf.load_history(hour, start=BEGIN)
 
 
 @pytest.fixture(scope="session")
@@ -108,10 +101,11 @@ def data_files(store, *names):
     return sorted(kept, key=lambda file: (file.parent, file.stat().st_size))
 
 
-def flip(file):
-    """Turn a bit over among the rows of a file: bits of pages that nobody reads have no checksum."""
+def flip(file, bit=None):
+    """Turn a bit over, by default among the rows of a file: bits of pages that nobody reads have no checksum."""
     raw = bytearray(file.read_bytes())
-    raw[len(raw) // 2] ^= 16
+    bit = 8 * (len(raw) // 2) + 4 if bit is None else bit
+    raw[bit // 8] ^= 1 << bit % 8
     file.write_bytes(raw)
 
 

@@ -50,39 +50,39 @@ def paged(count, size=1, stop=None):
     return page
 
 
-def test_a_snapshot_is_stored_as_it_is_loaded_and_not_read_again(store, net):
-    report = store.sync(net, **SMALL)
-    pages = net.sandbox.requests["POST /v2/state/acs"]
-    again = store.sync(net, **SMALL)
+def test_a_snapshot_is_stored_as_it_is_loaded_and_not_read_again(store, hour):
+    report = store.sync(hour, **SMALL)
+    pages = hour.sandbox.requests["POST /v2/state/acs"]
+    again = store.sync(hour, **SMALL)
 
-    newest = assert_newest(store, net)
+    newest = assert_newest(store, hour)
     assert (report.rows, report.complete) == ({TABLE: len(newest)}, True)
     assert (again.rows, again.complete) == ({TABLE: 0}, True)
-    assert net.sandbox.requests["POST /v2/state/acs"] == pages
+    assert hour.sandbox.requests["POST /v2/state/acs"] == pages
     assert len(store.syncs()) == 1
-    at = lf.snapshot_times(net, limit=1).iloc[0]
+    at = lf.snapshot_times(hour, limit=1).iloc[0]
     assert set(newest.snapshot_migration_id) == {at.migration_id}
     assert set(newest.snapshot_record_time) == {at.record_time}
-    assert set(newest.source) == {net.sandbox.scan_url}
-    assert list(newest.columns[:15]) == list(lf.load_active_contracts(net, limit=1).columns[:15])
+    assert set(newest.source) == {hour.sandbox.scan_url}
+    assert list(newest.columns[:15]) == list(lf.load_active_contracts(hour, limit=1).columns[:15])
     assert store.check(full=True)
     assert store.tables().set_index("table").files[TABLE] > 3
 
 
-def test_end_names_the_snapshot_and_a_range_is_one_of_snapshot_times(store, net):
-    times = lf.snapshot_times(net, limit=3).sort_values("record_time")
+def test_end_names_the_snapshot_and_a_range_is_one_of_snapshot_times(store, hour):
+    times = lf.snapshot_times(hour, limit=3).sort_values("record_time")
     us, states = pd.Timedelta("1us"), []
     for at in times.itertuples(index=False):
         ends = (at.record_time + us, (at.migration_id, at.record_time + us))
-        states += [store.sync(net, tables=[TABLE], progress=False, end=end).sync_id for end in ends]
+        states += [store.sync(hour, tables=[TABLE], progress=False, end=end).sync_id for end in ends]
     with pytest.raises(lf.errors.NotFoundError, match="no snapshot"):
-        store.sync(net, **SMALL, end="2000-01-01")
+        store.sync(hour, **SMALL, end="2000-01-01")
     found = store.load(TABLE)
 
     assert found.loaded_at.nunique() == 3
     for at in times.itertuples(index=False):
         own = found[found.snapshot_record_time == at.record_time]
-        wanted = lf.load_active_contracts(net, at=(at.migration_id, at.record_time))
+        wanted = lf.load_active_contracts(hour, at=(at.migration_id, at.record_time))
         assert list(own.contract_id) == list(wanted.contract_id)
     first, second, third = times.record_time
     rows = found.groupby("snapshot_record_time").size()
@@ -102,12 +102,12 @@ def test_end_names_the_snapshot_and_a_range_is_one_of_snapshot_times(store, net)
 
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("instants", [[3], [0], [6], [3, 0, 3, 4]], ids=str)
-def test_a_killed_sync_is_resumed(tmp_path, net, instants):
+def test_a_killed_sync_is_resumed(tmp_path, hour, instants):
     """Before (0) its first commit nothing is there; after (1) and later, what is there is not shown as whole."""
     killing = Killing(tmp_path, Random(1))
     options = {name: value for name, value in SMALL.items() if name != "progress"}
     for instant in instants:
-        assert killing.run([net.sandbox.scan_url], options, instant, of="root")
+        assert killing.run([hour.sandbox.scan_url], options, instant, of="root")
     store = lf.open_store(tmp_path / "lake")
     assert store.check()
     if instants == [0]:
@@ -121,9 +121,9 @@ def test_a_killed_sync_is_resumed(tmp_path, net, instants):
         assert begun.attrs["complete"] is False
         assert begun.position.tolist() == list(range(len(begun))) != []
 
-    report = store.sync(net, **SMALL)
+    report = store.sync(hour, **SMALL)
 
-    newest = assert_newest(store, net)
+    newest = assert_newest(store, hour)
     assert report.rows == {TABLE: len(newest) - len(begun)}
     assert len(store.load(TABLE)) == len(newest)
     assert {*begun.loaded_at} <= {*newest.loaded_at}

@@ -19,7 +19,7 @@ def whole_until(updates, count, settle):
     return all(update.record_time > newest - settle for update in updates[count:])
 
 
-@pytest.mark.long(quick=4)
+@pytest.mark.long(quick=3)
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
 @pytest.mark.parametrize("seed", [2, 74, 55, 99, 19, 54, 77, *range(100, 153)])
 def test_every_range_that_a_lake_accepts_is_whole(seed, hour, store, caplog):

@@ -261,7 +261,7 @@ def test_what_check_proves_wrong_is_read_again_and_older_states_stay(copied, sma
         assert copied.load(name, as_of=first).equals(rows)
 
 
-def test_a_sound_store_is_left_as_it_is(copied, small):
+def test_a_sound_store_is_left_as_it_is_and_what_a_stopped_sync_left_is_a_note(copied, small):
     copied.sync(small, tables=["licenses"])
     before, found = copied.tables(), copied.check()
     assert (bool(found), found.findings, found.rows["updates"]) == (True, (), 240)
@@ -270,8 +270,6 @@ def test_a_sound_store_is_left_as_it_is(copied, small):
     assert str(copied.repair()).endswith("nothing to repair")
     assert copied.tables().equals(before)
 
-
-def test_what_a_stopped_sync_left_is_a_note(copied):
     rows = copied._lake.table("events").refresh()
     last = rows.handle.to_pyarrow_dataset().head(1).to_pylist()[0] | {
         "record_time": pd.Timestamp("2099-01-01", tz="UTC"), "migration_id": 2, "record_month": "2099-01",

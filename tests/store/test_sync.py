@@ -1,10 +1,14 @@
-"""A store is brought up to date: everything once, in few requests, whatever there was before."""
+"""A store is brought up to date, once or as a live tail: everything once, whatever there was before."""
+
+import threading
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.sandbox.faults import Faults
 from ledgerframes.store.sync.committing import Committer
 from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, LATE, assert_whole
@@ -99,26 +103,18 @@ def test_a_lake_of_an_empty_ledger_is_sound_and_has_nothing_to_show(store, tmp_p
             ask()
 
 
-READS = {
-    "load": lambda net, _: lf.load_history(net, start=BEGIN, page_size=25),
-    "sync": lambda net, store: store.sync(net, page_size=25),
-}
-
-
-@pytest.mark.parametrize(
-    ("read", "target"),
-    [("load", 7), ("load", 30), ("load", 60), ("load", -1), ("sync", 7), ("sync", 30)],
-    ids=["one page", "the next page", "a later page", "another migration", "a page of a sync", "two pages of a sync"],
-)
-def test_an_update_id_at_two_places_is_refused(store, read, target):
+@pytest.mark.parametrize("target", [7, 30, 60, -1], ids=["one page", "the next", "a later one", "another migration"])
+def test_an_update_id_at_two_places_is_refused(store, target):
     with lf.sandbox(updates=200, migrations=2) as net:
         updates = net.sandbox.world.updates
         first, other = updates[3], updates[target]
         rendered = other.rendered.replace(other.update_id.encode(), first.update_id.encode())
         updates[target] = other._replace(update_id=first.update_id, rendered=rendered)
-        with pytest.raises(lf.errors.PagingError, match="at another cursor") as caught:
-            READS[read](net, store)
-        assert str(caught.value).count(first.update_id) == 1
+        near = target in {7, 30}  # a sync compares a page with the one before
+        for read in [partial(lf.load_history, net, start=BEGIN), *[partial(store.sync, net)] * near]:
+            with pytest.raises(lf.errors.PagingError, match="at another cursor") as caught:
+                read(page_size=25)
+            assert str(caught.value).count(first.update_id) == 1
 
 
 @pytest.mark.parametrize(
@@ -215,3 +211,53 @@ def test_a_plan_counts_the_migrations_before_a_lake_and_no_more_than_is_wanted(t
 
         assert late.plan(net).rows == 40
         assert early.plan(net, start=(2, times.min()[2])).rows == 40
+
+
+def test_a_tail_takes_what_comes_over_a_server_that_is_away_and_ends_when_told(store, caplog):
+    stop = threading.Event()
+    with lf.sandbox(updates=50) as base:
+        net = lf.connect(scan_url=base.sandbox.scan_url, attempts=1)
+        reports = store.follow(net, every="0.2s", stop=stop)
+        assert next(reports).rows["updates"] == 50
+        for failures in (0, 2):
+            base.sandbox.advance(updates=7)
+            base.sandbox.faults = Faults(sequence=("503",) * failures)
+            assert next(reports).rows["updates"] == 7
+        assert_whole(store, net)
+    stop.set()
+    assert list(reports) == []
+    assert "starts in 0.2 s" in caplog.text  # a short wait is written in full
+
+
+def test_a_fork_in_the_unsettled_tail_is_left_by_repair(store):
+    with lf.sandbox(updates=200, migrations=1) as net:
+        store.sync(net)
+        gone = net.sandbox.world.updates.pop(-2)
+        net.sandbox.advance(updates=60)
+        with pytest.raises(lf.errors.StoreError, match=r"repair\(unsettled=True\)"):
+            store.sync(net)
+        settled = store.coverage().settled.iloc[0]
+        assert "nothing to repair" in str(store.repair())
+        with pytest.raises(lf.errors.InputError, match="unsettled='yes'"):
+            store.repair(unsettled="yes")
+        assert gone.update_id in set(store.load("updates").update_id)
+        report = store.repair(unsettled=True)
+        assert report.stretches
+        assert gone.update_id not in set(store.load("updates").update_id)
+        assert store.coverage().settled.iloc[0] == settled
+        assert store.check()
+        store.sync(net)
+        assert_whole(store, net)
+
+
+def test_a_fork_in_the_settled_part_needs_a_new_store(store):
+    with lf.sandbox(updates=200, migrations=1) as net:
+        updates = net.sandbox.world.updates
+        store.sync(net, end=lf.load_updates(net).record_time[100])
+        count = len(store.load("updates"))
+        updates.pop(count - 1)
+        for _ in range(2):
+            with pytest.raises(lf.errors.StoreError, match=r"store is final: sync into a new store"):
+                store.sync(net)
+            store.repair(unsettled=True)
+        assert len(store.load("updates")) == count

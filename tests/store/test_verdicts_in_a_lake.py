@@ -32,7 +32,7 @@ def stored(store):
 
 @pytest.fixture
 def ledger():
-    with lf.sandbox(seed=11, updates=300) as net:
+    with lf.sandbox(seed=11, updates=200) as net:
         yield net
 
 
@@ -64,7 +64,7 @@ def test_a_history_and_its_verdicts_cover_what_each_of_them_has_and_are_read_tog
     assert store.coverage(table="views").up_to.to_list() == [pd.Timestamp("2025-03-03T09:04:59.999999Z")]
     with pytest.raises(lf.errors.InputError, match="table='licenses' has no coverage: give one of updates"):
         store.coverage(table="licenses")
-    assert len(store.load("updates")) == 300
+    assert len(store.load("updates")) == 200
     assert 0 < len(store.load("verdicts")) < len(truth(ledger)[0])
     with pytest.raises(lf.errors.PartialResultError, match="verdicts: what is stored ends at"):
         store.load("verdicts", start=(1, "2025-03-03"), end=(2, "2025-03-04"))

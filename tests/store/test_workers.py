@@ -1,4 +1,4 @@
-"""A sync sends as many requests at once as the network was connected with, unless told otherwise; workers share."""
+"""A sync sends as many requests at once as the network was connected with, workers share, and commits run in order."""
 
 import threading
 from collections import Counter
@@ -12,6 +12,7 @@ import ledgerframes as lf
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.probing import Prober
+from ledgerframes.store.sync.scheduling import ThreadScheduler
 from ledgerframes.timestamps import LATEST
 from tests.benchmarks.servers import bulk_scan
 
@@ -66,3 +67,37 @@ def test_the_end_of_a_long_stretch_is_found_by_few_looks_close_and_never_too_ear
     assert last <= top <= min(gap.hi, last + last // 8 + PAGE)
     assert {*asked} <= {3}
     assert len(asked) <= 12 + 3 * 6
+
+
+def test_jobs_run_in_order_one_at_a_time_and_none_after_one_that_failed():
+    commits, done = ThreadScheduler().background("commit"), []
+    for last in (3, 2):
+        for number in range(last):
+            commits.put(lambda number=number: done.append(number))
+        commits.wait()
+    assert done == [0, 1, 2, 0, 1]
+    begun, go = threading.Event(), threading.Event()
+    commits.put(lambda: begun.set() or go.wait(20))
+    assert begun.wait(20)
+    waiting = threading.Thread(target=commits.put, args=(lambda: {}["disk"],), daemon=True)
+    waiting.start()
+    waiting.join(0.05)
+    assert waiting.is_alive()
+    go.set()
+    waiting.join(20)
+    for call in (lambda: commits.put(lambda: done.append("never")), commits.wait):
+        with pytest.raises(KeyError, match="disk"):
+            call()
+    assert done == [0, 1, 2, 0, 1]
+
+
+@pytest.mark.long
+def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store):
+    with lf.sandbox(updates=2_600, migrations=1) as net:
+        report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)
+        assert report.commits > 120
+        for name in ("events", "reassignments", "updates"):
+            counts = store._lake.table(name).refresh().partition_files()
+            assert max(counts.values()) <= 100, counts
+        assert len(store.load("updates")) == 2_600
+        assert store.check()

@@ -1,10 +1,14 @@
-"""Where several scans are given, an object counts if f + 1 of them have its digest, and fewer another one."""
+"""What an object's name says; of several scans f + 1 must have its digest, and fewer another one, for it to count."""
 
+import base64
+import hashlib
 from contextlib import ExitStack
 
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.interfaces.scan_objects import ObjectRef
+from ledgerframes.objects.sources import read_name, readable
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import replica
 
@@ -13,21 +17,15 @@ BEGIN = (-(2**63), "0001-01-01")
 
 
 @pytest.fixture(scope="module")
-def net():
-    with lf.sandbox(seed=7, updates=600) as network:
-        yield network
+def whole(hour):
+    return lf.load_history(hour, start=BEGIN, source="objects").updates
 
 
 @pytest.fixture(scope="module")
-def whole(net):
-    return lf.load_history(net, start=BEGIN, source="objects").updates
-
-
-@pytest.fixture(scope="module")
-def connected(net):
+def connected(hour):
     """Connects to scans of one ledger, each with faults of its objects; the first one is asked for the lists."""
     with ExitStack() as stack:
-        scans = {lag: [stack.enter_context(replica(net.sandbox, lag=lag)) for _ in range(4)] for lag in (0, 200)}
+        scans = {lag: [stack.enter_context(replica(hour.sandbox, lag=lag)) for _ in range(4)] for lag in (0, 200)}
 
         def connect(*faults):
             asked = [scans[200 if fault == LATER else 0][number] for number, fault in enumerate(faults)]
@@ -65,15 +63,46 @@ def test_another_digest_is_refused_unless_more_scans_have_the_listed_one(connect
     assert "Pages are read instead of objects." in caplog.text
 
 
-def test_what_too_few_scans_have_is_read_later(connected, net, whole, caplog):
+def test_what_too_few_scans_have_is_read_later(connected, hour, whole, caplog):
     scans = connected(SAME, LATER, LATER, LATER)
     part = lf.load_history(scans, start=BEGIN, source="objects").updates
     assert 0 < len(part) < len(whole)
     assert part.update_id.tolist() == whole.update_id.tolist()[: len(part)]
     end = tuple(whole.attrs["cursor"])
-    assert lf.load_history(net, start=BEGIN, end=end, source="objects").updates.attrs["complete"]
+    assert lf.load_history(hour, start=BEGIN, end=end, source="objects").updates.attrs["complete"]
     assert not lf.load_history(scans, start=BEGIN, end=end, source="objects").updates.attrs["complete"]
     assert "other scans have not written them yet" in caplog.text
 
     with pytest.raises(lf.errors.NotFoundError, match="too few of the other scans have written it yet"):
         lf.load_active_contracts(scans, source="objects")
+
+
+BASE = "https://scan.example.com/api/scan/v0/history/bulk/download/"
+DAY = "2026-01-02T00%3A00%3A00Z%7E2026-01-03T00%3A00%3A00Z%2F"
+DIGEST = base64.b64encode(hashlib.sha256(b"").digest()).decode()
+NAMES = {
+    f"{BASE}{DAY}updates_compact_json_12.zstd?X-Amz-Signature=secret": ("updates", "compact_json", 12),
+    "/data/2026-01-02T00:00:00Z~2026-01-03T00:00:00Z/ACS_compact_json_0.zstd": ("ACS", "compact_json", 0),
+    f"{BASE}{DAY}updates_3.zstd": ("updates", "compact_json", 3),  # the first writers named no encoding
+    f"{BASE}{DAY}updates_compact_json_1.gz": None,
+    f"{BASE}{DAY}events_compact_json_1.zstd": None,
+    f"{BASE}yesterday%2Fupdates_compact_json_1.zstd": None,
+    f"{BASE}2026-01-03T00%3A00%3A00Z~2026-01-02T00%3A00%3A00Z%2Fupdates_compact_json_1.zstd": None,
+    "updates_compact_json_1.zstd": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize(("location", "read"), NAMES.items())
+def test_a_name_is_read_from_the_url_of_a_download_or_a_path(location, read):
+    name = read_name(location)
+    assert read == (name and (name.kind, name.encoding, name.number))
+    if name and name.kind == "updates":
+        assert str(name).startswith("2026-01-02T00:00:00Z~2026-01-03T00:00:00Z/updates_")
+
+
+def test_one_name_with_two_digests_is_refused():
+    other = hashlib.sha256(b"another").hexdigest()
+    refs = [ObjectRef(f"{BASE}{DAY}updates_compact_json_0.zstd", digest) for digest in (DIGEST, other)]
+    with pytest.raises(lf.errors.DecodeError, match="two digests"):
+        readable(refs)
