@@ -211,9 +211,7 @@ def test_nothing_is_compared_with_a_scan_that_shows_nothing(sample, emptied, who
     assert "or have pruned this part" in " ".join(store.sync(emptied).left)
 
 
-@pytest.mark.parametrize(
-    ("name", "end"), [("updates", None), ("updates", "2200-01-01"), ("verdicts", None), ("verdicts", "2200-01-01")]
-)
+@pytest.mark.parametrize(("name", "end"), [("updates", None), ("updates", "2200-01-01"), ("verdicts", None)])
 def test_a_start_behind_what_is_there_is_refused_by_name(end, name, whole):
     newest = whole.sandbox.world.updates[-1].migration_id
     for start in ("2100-01-01", (newest, "2100-01-01"), (newest + 1, "2020-01-01")):

@@ -24,7 +24,7 @@ def in_child(work):
 
 
 def test_a_child_loads_while_its_parent_goes_on():
-    with lf.sandbox(updates=300) as net:
+    with lf.sandbox(updates=120) as net:
         wanted = lf.load_updates(net, page_size=20)
 
         def load():

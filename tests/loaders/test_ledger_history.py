@@ -11,7 +11,7 @@ from tests.sandbox.asking import party_of
 
 @pytest.fixture(scope="module")
 def net():
-    with lf.sandbox(updates=200) as network:
+    with lf.sandbox(updates=150) as network:
         yield network
 
 

@@ -11,7 +11,7 @@ from ledgerframes.sandbox.faults import Faults
 
 def everything(net, parties):
     """Frames of every kind of request: pages, tokens of pages, answers to bodies, a 404, a hash."""
-    history = lf.load_history(net, start=(0, "0001-01-01"), page_size=70)
+    history = lf.load_history(net, start=(0, "0001-01-01"), page_size=50)
     return {
         **history._asdict(),
         "instruments": lf.load_instruments(net),
@@ -26,7 +26,7 @@ def everything(net, parties):
 
 @pytest.mark.parametrize("faults", [None, "429:0.1,503:0.1,truncated:0.05"], ids=["sound", "faulty"])
 def test_a_replay_gives_what_was_loaded_without_a_network(tmp_path, faults):
-    with lf.sandbox(updates=200) as net:
+    with lf.sandbox(updates=120) as net:
         parties = sorted(user.primary_party for user in net.ledger.iter_users() if user.primary_party)[:3]
         if faults:
             net.sandbox.faults = Faults.parse(faults, seed=2)
@@ -117,7 +117,7 @@ def test_a_folder_that_does_not_fit_is_refused(tmp_path, net, name, content, sai
 
 
 def test_a_recording_of_a_lake_makes_the_same_lake(tmp_path):
-    with lf.sandbox(updates=300) as net, lf.record(tmp_path / "kept", net=net) as kept:
+    with lf.sandbox(updates=120) as net, lf.record(tmp_path / "kept", net=net) as kept:
         lf.open_store(tmp_path / "one").sync(kept, workers=1)
     with lf.replay(tmp_path / "kept") as again:
         lf.open_store(tmp_path / "two").sync(again, workers=1, now="2100-01-01")

@@ -89,7 +89,7 @@ def decoded(*items):
     ("page_size", "options"), [(1000, {"silent_cap": 5}), (7, {}), (11, {"hostile": True})], ids=str
 )
 def test_every_request_is_read_once_whatever_the_pages_and_a_limit_counts_no_reassignments(page_size, options):
-    with simulated(seed=5, updates=200, **options) as net:
+    with simulated(seed=5, updates=120, **options) as net:
         wanted = [verdict for event in events_in(net.sandbox.world) if (verdict := json.loads(event.body)["verdict"])]
         loaded = lf.load_verdicts(net, start="begin", page_size=page_size)
         for limit in (1, 13):

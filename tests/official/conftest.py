@@ -9,7 +9,7 @@ from tests.official.conversations import conversation, short_conversation
 @pytest.fixture(scope="session")
 def turns():
     """What goes over the wire with the releases that the sandbox has."""
-    with start(seed=7, updates=120) as sandbox:
+    with start(seed=7, updates=80) as sandbox:
         found = conversation(sandbox)
         for options in ({"release": "0.9"}, {"release": "0.5"}):
             with sandbox.replica(**options) as release:

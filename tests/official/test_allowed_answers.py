@@ -167,7 +167,7 @@ def answering(sandbox, style, *, made_up=None, seed=0, hidden=""):
 
 @pytest.fixture(scope="module")
 def sandbox():
-    with started(updates=120) as running:
+    with started(updates=80) as running:
         admit(running)
         yield running
 

@@ -59,7 +59,7 @@ def histories(draw, most=60):
     return [Cursor(migration, micros) for migration, micros in sorted(raw)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(places=histories(), page_size=st.integers(1, 30), most=st.integers(1, 40), silent=st.booleans())
 def test_everything_is_read_once_or_refused_whatever_the_page_size_and_how_it_is_bounded(
     places, page_size, most, silent
@@ -75,7 +75,7 @@ def test_everything_is_read_once_or_refused_whatever_the_page_size_and_how_it_is
     assert got == [f"u{row}" for row in range(len(places))] or (silent and len(set(places)) == 1)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     places=histories(),
     lag=st.integers(1, 20),
@@ -100,7 +100,7 @@ def windows(draw):
     return Window(start=low, end=high), lambda place: low <= place < high
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(places=histories(), window=windows(), size=st.integers(1, 20))
 def test_a_window_takes_its_part_of_every_migration(places, window, size):
     taken, inside = window
