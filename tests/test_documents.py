@@ -33,7 +33,6 @@ LONG = {
 ROOTS = {"lf": lf, "store": lf.types.Store}
 #: A call that a table shows, such as `lf.plan(net, last="7d")`.
 _CALL = re.compile(r"`(lf|store)\.(\w+)\(([^`()]*)\)`")
-COMMANDS = sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")})
 
 
 def name_of(page):
@@ -56,13 +55,14 @@ def test_a_page_prints_what_it_says(page, tmp_path, monkeypatch):
         assert lines(said) == lines(block.output), f"{name_of(page)}, line {block.line}"
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_a_command_is_one(words):
-    found, rest = typer.main.get_command(app), list(words)
-    while hasattr(found, "commands"):
-        _, found, rest = found.resolve_command(typer.Context(found), rest)
+def test_every_command_is_one():
+    shell = typer.main.get_command(app)
+    for words in sorted({tuple(words) for page in PAGES for words in commands(page) if not words[0].startswith("-")}):
+        found, rest = shell, list(words)
+        while hasattr(found, "commands"):
+            _, found, rest = found.resolve_command(typer.Context(found), rest)
 
-    assert found.make_context(words[0], rest).command is found
+        assert found.make_context(" ".join(words), rest).command is found
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "howto"], ids=name_of)

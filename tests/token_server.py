@@ -1,12 +1,19 @@
-"""A token endpoint with OAuth2 client credentials on a loopback port, which hands out a sandbox's own tokens."""
+"""JWTs, and a token endpoint with OAuth2 client credentials on loopback, which hands out a sandbox's own tokens."""
 
 from __future__ import annotations
 
 import base64
+import json
 from urllib.parse import parse_qsl, unquote
 
 from ledgerframes.sandbox.server import Sandbox
 from tests.transport.hostile_server import Heard, HostileServer, Reply, answer, text
+
+
+def jwt(**claims: object) -> str:
+    """A token with these claims; nobody checks its signature."""
+    body = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    return f"eyJhbGciOiJIUzI1NiJ9.{body}.c2lnbmF0dXJl"
 
 
 class TokenServer(HostileServer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import time
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ import pytest
 
 import ledgerframes as lf
 from tests.rigs.servers import replica
+from tests.token_server import jwt
 from tests.transport.authorities import Authority
 from tests.transport.hostile_server import HostileServer, Reply, answer, text, unused_port
 
@@ -39,11 +39,6 @@ def finding(diagnosis, check, subject=""):
     """The one finding of a check, of subjects that contain the text."""
     (one,) = [each for each in diagnosis.findings if each.check == check and subject in each.subject]
     return one
-
-
-def token(payload):
-    body = base64.urlsafe_b64encode(json.dumps(payload).encode()).decode().rstrip("=")
-    return f"eyJhbGciOiJIUzI1NiJ9.{body}.c2lnbmF0dXJl"
 
 
 def test_nothing_fails_on_a_ledger_that_is_well(ledger):
@@ -140,7 +135,7 @@ TOKENS = {
 
 @pytest.mark.parametrize(("left", "claims", "told"), TOKENS.values(), ids=TOKENS)
 def test_a_tokens_lifetime_and_lack_of_an_audience_are_told_and_the_token_is_not_shown(ledger, left, claims, told):
-    secret = token({"exp": time.time() + left, "sub": "sesame"} | claims)
+    secret = jwt(exp=time.time() + left, sub="sesame", **claims)
 
     found = examined(ledger_url=ledger.sandbox.ledger_url, token=secret)
 

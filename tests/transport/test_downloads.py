@@ -27,17 +27,15 @@ def digest(data=DATA):
     return base64.b64encode(hashlib.sha256(data).digest()).decode()
 
 
-def ref(server, data=DATA, query=""):
-    return ObjectRef(server.url + KEY + query, digest(data))
-
-
 @pytest.fixture
 def fetch(transport, tmp_path):
     """Download from a server as the scan of a connection with few attempts; gives the bytes."""
 
-    def run(server, *, own=None, **settings):
-        scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=3, **settings))
-        return scan.download_object(ref(own or server), tmp_path / "object.zstd").read_bytes()
+    def run(server, *, own=None, data=DATA, query="", to="object.zstd", attempts=3, **settings):
+        scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=attempts, **settings))
+        return scan.download_object(
+            ObjectRef((own or server).url + KEY + query, digest(data)), tmp_path / to
+        ).read_bytes()
 
     return run
 
@@ -47,15 +45,13 @@ def test_a_file_is_whole_larger_than_the_limit_on_answers_and_unpacked_before_it
     assert fetch(serve(Reply(body=gzip.compress(DATA), headers=(("Content-Encoding", "gzip"),)))) == DATA
 
 
-def test_a_slow_file_may_take_longer_than_the_deadline_as_long_as_it_arrives(serve, transport, tmp_path, monkeypatch):
+def test_a_slow_file_may_take_longer_than_the_deadline_as_long_as_it_arrives(serve, fetch, monkeypatch):
     data = DATA[:100]
-    server = serve(Reply(body=data, headers=BINARY, drip=0.005))
-    scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=1, deadline=0.2))
-
-    with pytest.raises(lf.errors.NoAnswerError, match=r"no whole answer within 0\.2 s"):
-        scan.download_object(ref(server, data), tmp_path / "late.zstd")
+    server = serve(Reply(body=data, headers=BINARY, drip=0.003))
+    with pytest.raises(lf.errors.NoAnswerError, match=r"no whole answer within 0\.1 s"):
+        fetch(server, data=data, attempts=1, deadline=0.1)
     monkeypatch.setattr("ledgerframes.transport.http.SLOWEST", 20)
-    assert scan.download_object(ref(server, data), tmp_path / "object.zstd").read_bytes() == data
+    assert fetch(server, data=data, attempts=1, deadline=0.1) == data
 
 
 @pytest.mark.parametrize(
@@ -95,16 +91,16 @@ def test_what_goes_wrong_each_time_ends_after_a_few_requests_and_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_named_and_leaves_the_file_of_before(serve, transport, tmp_path):
+def test_a_full_disk_is_named_and_leaves_the_file_of_before(serve, fetch, tmp_path):
     """A limit on the size of files stands for the full disk."""
     resource = pytest.importorskip("resource", reason="this system has no such limits")
     server, target = serve(Reply(raw=b"HTTP/1.1 200 X\r\nConnection: close\r\n\r\n" + DATA)), tmp_path / "object.zstd"
     target.write_bytes(b"before")
-    scan, before = Scan(transport(scan_url=(server.scan_url,))), resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
         with pytest.raises(lf.errors.StoreError) as caught:
-            scan.download_object(ref(server), target)
+            fetch(server)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert str(caught.value) == f"'{target}' cannot be written: File too large; free space or name another folder"
@@ -123,11 +119,10 @@ def test_room_is_asked_for_before_anything_is_written_and_on_the_way(serve, fetc
         fetch(serve(WHOLE))
 
 
-def test_a_place_that_cannot_be_written_is_named(serve, transport, tmp_path):
-    server = serve(WHOLE)
+def test_a_place_that_cannot_be_written_is_named(serve, fetch, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(lf.errors.StoreError, match="cannot be written"):
-        Scan(transport(scan_url=(server.scan_url,))).download_object(ref(server), tmp_path / "file" / "object")
+        fetch(serve(WHOLE), to="file/object")
 
 
 def test_the_token_goes_to_the_scan_and_to_no_other_host(serve, fetch):
@@ -139,12 +134,11 @@ def test_the_token_goes_to_the_scan_and_to_no_other_host(serve, fetch):
     assert "authorization" not in other.heard[0].headers
 
 
-def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, transport, tmp_path, caplog):
+def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, fetch, caplog):
     caplog.set_level("DEBUG")
     server = serve(text("no", 503))
-    scan = Scan(transport(scan_url=(server.url + "/api/scan",), attempts=2))
     with pytest.raises(lf.errors.ServerError) as raised:
-        scan.download_object(ref(server, query="?X-Signature=s3cret"), tmp_path / "object")
+        fetch(server, query="?X-Signature=s3cret", attempts=2)
     assert server.heard[0].target.endswith("?X-Signature=s3cret")
     assert "s3cret" not in str(raised.value) + caplog.text
 

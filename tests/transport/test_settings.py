@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledgerframes.config.profiles import config_folder, resolve
-from ledgerframes.config.settings import Settings
+from ledgerframes.config.settings import INTERFACES, Settings
 from ledgerframes.errors import ConfigurationError
 
 TOKEN = "secret-token-of-alice"
@@ -45,15 +45,13 @@ def test_variables_hold_lists_numbers_and_tokens():
         }
     )
     assert made.scan_url == ("https://a/api/scan", "https://b/api/scan")
-    tokens = [token_of(made, interface) for interface in ("ledger", "validator", "scan", "registry")]
-    assert tokens == [TOKEN, TOKEN, "other-token", None]
+    assert [token_of(made, interface) for interface in INTERFACES] == ["other-token", TOKEN, None, TOKEN]
     assert (made.max_answer_bytes, made.rate) == (1000, 8.0)
 
 
 def test_the_shared_token_goes_to_ledger_and_validator_only_and_as_an_argument_wins_over_a_variable():
     made = resolve(environ={}, token=TOKEN, validator_token="of-the-validator")
-    tokens = [token_of(made, i) for i in ("ledger", "validator", "scan", "registry")]
-    assert tokens == [TOKEN, "of-the-validator", None, None]
+    assert [token_of(made, interface) for interface in INTERFACES] == [None, "of-the-validator", None, TOKEN]
     assert token_of(resolve(environ={"LEDGERFRAMES_LEDGER_TOKEN": "from-variable"}, token=TOKEN)) == TOKEN
     with pytest.raises(ConfigurationError, match=r"^token is empty"):
         resolve(environ={}, token="")

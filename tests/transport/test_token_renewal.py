@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import logging
 import re
 import sys
@@ -19,7 +18,7 @@ from ledgerframes.errors import ConfigurationError, NotAuthorizedError
 from tests.asking import forwarded
 from tests.clocks import SkippingClock
 from tests.rigs.servers import simulated
-from tests.token_server import TokenServer
+from tests.token_server import TokenServer, jwt
 from tests.transport.hostile_server import HostileServer, Reply, answer, text, unused_port
 
 ENDED = text("The token expired", 401)
@@ -88,11 +87,6 @@ def test_a_token_that_stays_refused_is_an_error_after_two_requests_or_one_of_a_c
             with pytest.raises(NotAuthorizedError):
                 ask(net)
             assert len(server.heard) == requests
-
-
-def jwt(**claims):
-    body = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
-    return f"eyJhbGciOiJIUzI1NiJ9.{body}.c2lnbmF0dXJl"
 
 
 @pytest.mark.parametrize(
