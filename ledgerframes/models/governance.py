@@ -47,7 +47,7 @@ def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Dec
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=800) as net:
+        >>> with lf.sandbox(updates=300) as net:
         ...     votes = lf.votes(lf.load_events(net))
         >>> votes.action[0], votes.outcome[0]
         ('SRARC_GrantFeaturedAppRight', 'accepted')
@@ -66,7 +66,7 @@ def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=800) as net:
+        >>> with lf.sandbox(updates=300) as net:
         ...     casts = lf.vote_casts(lf.load_events(net))
         >>> bool(casts.accept[0]), bool(casts.changed[0])
         (True, False)
@@ -90,7 +90,7 @@ def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimal
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=800) as net:
+        >>> with lf.sandbox(updates=300) as net:
         ...     prices = lf.price_votes(lf.load_events(net))
         >>> float(prices.median_usd[0])
         0.005
@@ -111,7 +111,7 @@ def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", deci
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=800) as net:
+        >>> with lf.sandbox(updates=300) as net:
         ...     changes = lf.config_changes(lf.load_events(net))
         >>> changes.columns.to_list()[3:7]
         ['rules', 'member', 'before', 'after']

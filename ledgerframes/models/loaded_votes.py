@@ -58,7 +58,7 @@ def load_votes(load: TableLoad, *, requests: Iterable[str] | None = None, page_s
 
     Example:
         >>> import ledgerframes as lf
-        >>> with lf.sandbox(updates=800) as net:
+        >>> with lf.sandbox(updates=300) as net:
         ...     votes = lf.load_votes(net)
         >>> votes.outcome.isin(["accepted", "rejected", "expired", "open"]).all().item()
         True
