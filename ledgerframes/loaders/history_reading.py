@@ -304,8 +304,7 @@ class _Load:
             absent = f"{self.place}: its objects hold nothing so late"
             reason = nothing_shown(self._net.scan) if objects is None else absent
         else:
-            following = Cursor(self._newest.migration_id, self._newest.micros + 1)
-            if (window.since or following.micros) <= following.micros and (window.start or following) <= following:
+            if not window.begins_after(self._newest):
                 return
             reason = f"{self.place} ends at {self._newest}, {self._last_there}"
         self.complete = False
@@ -380,7 +379,7 @@ class _Load:
         words = window.in_words("" if beginning is None else str(beginning), end)
         bounds = window.bounds() | ({"limit": reader.limit} if at_limit else {})
         return provenance(
-            sources=tuple(self._servers), range=words, cursor=self._last,
+            sources=tuple(self._servers) or (self.place,), range=words, cursor=self._last,
             complete=self.complete and not early, from_beginning=begun,
             begins_late=None if beginning is None else beginning.late, personal=self._net.settings.personal,
             ends_early=early, bounds=bounds, decimals=self._request.decimals or "float",

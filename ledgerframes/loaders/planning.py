@@ -142,7 +142,7 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
         InputError: a bound is not valid, or the end is not after the start.
         RequestError: the scan gave no answer.
         PagingError: the scan does not keep to the order of the history, or its migrations do not end.
-        PartialResultError: `last` is given, and the scan shows no update.
+        PartialResultError: `last` is given, and the scan shows no update; or all that it shows are before `start`.
 
     Example:
         >>> import ledgerframes as lf
@@ -158,6 +158,10 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
     if extent is None and last is not None:
         raise PartialResultError(f"{nothing_shown(net.scan)}, so last= has nothing to count back from")
     resolved = wanted_window(start, end, last, now=0 if extent is None else extent.newest.micros)
+    if extent is not None and resolved.begins_after(extent.newest):
+        raise PartialResultError(
+            f"the network ends at {extent.newest}, and {resolved} is asked for. Give an earlier start= or leave it out"
+        )
     return _planned(net, extent, [resolved], spent=spent, again=0 if last is None else spent)
 
 

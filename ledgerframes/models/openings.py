@@ -84,7 +84,15 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
     if place is not None:
         taken = (place.migration_id, format_timestamp(place.micros))
         before = load_active_contracts(net, at=taken, templates=OPENED, as_="arrow")
-    history = load_history(net, start="begin" if place is None else taken, end=at, columns=_HISTORY, as_="arrow")
+    try:
+        history = load_history(net, start="begin" if place is None else taken, end=at, columns=_HISTORY, as_="arrow")
+    except PartialResultError as error:
+        if place is not None:
+            raise
+        raise PartialResultError(
+            f"at={at!r}: the scan has no snapshot before it, and not all of the history from ledger begin to replay."
+            " Give a later at=, or name a scan that keeps more"
+        ) from error
     if "known_to" in attrs_of(history.events):
         raise PartialResultError(
             f"at={at!r}: the network shows no update at or after it yet, so more may come before it; give an earlier"

@@ -125,6 +125,11 @@ class Window:
             return self.start < cursor or self.start == _BEGIN
         return self.since is None or self.since < cursor.micros
 
+    def begins_after(self, newest: Cursor) -> bool:
+        """Whether it begins later than right after the newest item there is."""
+        following = Cursor(newest.migration_id, newest.micros + 1)
+        return (self.since or 0) > following.micros or (self.start or following) > following
+
     def in_words(self, low: str = "", high: str = "") -> str:
         """The window in words; `low` and `high` replace its own bounds if they are known better."""
         begins = "" if self.start == _BEGIN else _in_words(self.start, self.since)

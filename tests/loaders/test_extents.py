@@ -64,6 +64,8 @@ def test_a_start_or_end_before_what_is_there_is_refused_by_name(name, which, pru
         partial = load(name, pruned, **parts[which], allow_partial=True)
 
     assert partial.attrs["begins_late"] in str(refused.value)
+    with pytest.raises(lf.errors.PartialResultError, match="no snapshot before it"):
+        lf.load_opening(pruned, at=place)
     assert partial.attrs["complete"] is False
     assert len(partial) > 0 or which == 5 or name == "reassignments"
 
@@ -218,6 +220,8 @@ def test_a_start_behind_what_is_there_is_refused_by_name(end, name, whole):
         ends = None if end is None else end if isinstance(start, str) else (newest + 2, end)
         with pytest.raises(lf.errors.PartialResultError, match=rf"ends at \(migration {newest}, 2025-"):
             load(name, whole, start=start, end=ends)
+        with pytest.raises(lf.errors.PartialResultError, match=rf"ends at \(migration {newest}, 2025-"):
+            lf.plan(whole, start=start, end=ends)
         assert not load(name, whole, start=start, end=ends, allow_partial=True).attrs["complete"]
 
 
@@ -226,7 +230,7 @@ def test_asking_for_what_follows_the_newest_update_is_complete_and_names_it(whol
 
     attrs = lf.load_updates(whole, start=newest + pd.Timedelta("1us")).attrs
 
-    assert attrs["complete"]
+    assert (attrs["complete"], attrs["source"]) == (True, whole.sandbox.scan_url)
     assert f"{newest:%Y-%m-%dT%H:%M:%S.%f}Z (the newest update there)" in attrs["range"]
 
 

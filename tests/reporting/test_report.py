@@ -250,6 +250,7 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
     words = lf.report(filled, tmp_path / "report.html", last="20min").read_text()
 
     assert Reader(words).headings == TITLES
+    assert "No day begins in this range" in words
     here, before = int((times >= begin).sum()), int(((times >= begin - last) & (times < begin)).sum())
     shown = figures_of(words)
     assert shown["Updates"] == (f"{here:,}", f"{'▲' if here > before else '▼'} {abs(here - before) / before:,.1%}")
@@ -315,6 +316,16 @@ def test_a_report_reads_no_table_that_its_sections_do_not_need(place, tmp_path):
 def report_data_of(history, *rest, **options):
     frames = dict(zip(lf.types.History._fields, history, strict=True))
     return ReportData(frames["updates"], frames.__getitem__, *rest, **options)
+
+
+def test_the_key_figures_of_a_day_have_the_day_in_which_it_begins(net):
+    """`test_the_first_screen…` leaves it out where its row is of another part of it."""
+    days = pd.DataFrame({"time": pd.date_range("2025-03-01", periods=3, tz="UTC"), "whole": [True, True, False]})
+    period = Period(days.time[1] + pd.Timedelta("6s"), days.time[2] + pd.Timedelta("6s"))
+
+    data = report_data_of(lf.load_history(net, limit=1), period=period, made={"network_daily": days})
+
+    assert data.days("network_daily").time.to_list() == days.time.to_list()[1:]
 
 
 def words_of(section, **options):

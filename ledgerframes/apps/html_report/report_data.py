@@ -208,6 +208,18 @@ class ReportData:
         """The rows of a computed table whose record time, or another time, lies in the period."""
         return self.period.of(self.table(name), column)
 
+    def days(self, name: str) -> pd.DataFrame:
+        """The rows by day of a computed table for the days of the period, also that in which it begins.
+
+        That day is left out if its row is neither of all of it nor of the period alone.
+        """
+        rows, start = self.table(name), self.period.start
+        if start is None:
+            return self.of(name, "time")
+        known = rows["whole"] | (self.whole.updates is self.updates)
+        here = (rows["time"] >= start) | (known & (rows["time"] == start.floor("D")))
+        return Period(end=self.period.end).of(rows[here], "time")
+
     def chart(self, draw: Any, rows: Any, words: str) -> str:
         """A chart of these rows, with a description for readers who do not see it."""
         return self.charts.add(draw.__wrapped__(rows), words)

@@ -39,10 +39,10 @@ _NONE_REASSIGNED: Final = "No contract was reassigned in this range."
 @titled("Key figures")
 def key_figures(report_data: ReportData) -> list[str] | str:
     """Days of the network, shares of applications, the scorecard of validators, and whether parties come back."""
-    days = report_data.of("network_daily", "time")
+    days = report_data.days("network_daily")
     if days.empty:
         return "No day begins in this range. Take a longer range: key figures are per day in UTC."
-    apps = report_data.of("app_daily", "time")
+    apps = report_data.days("app_daily")
     parts = [table(days[[*_DAYS, "whole"]].iloc[::-1], "The latest days: updates, parties, and coin in CC", most=10)]
     if (apps["rewards_claimed"] > 0).any():
         parts.append(report_data.chart(plot.app_shares, apps, "The share of each application in the rewards claimed"))
@@ -55,7 +55,7 @@ def key_figures(report_data: ReportData) -> list[str] | str:
 
 
 def _validators(report_data: ReportData) -> list[str]:
-    days = report_data.of("validator_daily", "time")
+    days = report_data.days("validator_daily")
     words = "What validators were paid, and what they paid for traffic"
     return [report_data.chart(plot.validator_scorecard, days, words)] if len(days) else []
 
