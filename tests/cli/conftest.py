@@ -1,7 +1,5 @@
 """A scan to ask, and the command line run as a program and in this process."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`ledgerframes demo` shows the main job and leaves its results behind."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest

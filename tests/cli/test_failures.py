@@ -1,7 +1,5 @@
 """How commands fail: 2 for wrong input, 1 for a failed request, one line on standard error, never a traceback."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import socket
@@ -33,7 +31,6 @@ WRONG = {
     "load holdings_summary -o x.csv --scan-url URL": "holdings_summary needs --party",
     "load history -o x --columns a --scan-url URL": "--columns does not apply to history",
     "load history -o x.csv --scan-url URL": "history is several tables",
-    "load history -o - --scan-url URL": "history is several tables",
     "load updates -o x.txt --scan-url URL": "give a file ending in .parquet, .csv, .json, .xlsx",
     f"load updates -o {'x' * 300}.csv --scan-url URL": "cannot write",
     "load history -o taken/lake --scan-url URL": "not a writable folder",
@@ -41,7 +38,6 @@ WRONG = {
     "describe license": "did you mean 'licenses'",
     "sql LAKE \udce9": "give one SELECT statement as text, in Unicode",
     "coverage nowhere": "is not a lake yet",
-    "syncs .": "'.' is not a lake yet",
     "compact .": "'.' is not a lake yet",
     "sync lake --tables update --scan-url URL": "did you mean",
     "sync lake --every often --follow --scan-url URL": "--every 'often' is",
@@ -160,13 +156,16 @@ def test_a_refused_connection_or_an_address_without_the_interface_is_a_failed_re
         assert [path.name for path in tmp_path.rglob("*")] == ["there"]
 
 
-def test_where_a_pruned_scan_begins_is_named_as_it_can_be_typed(command):
+@pytest.mark.filterwarnings("always")
+def test_where_a_pruned_scan_begins_is_named_as_it_can_be_typed_and_a_warning_is_one_line(command):
     with lf.sandbox(seed=7, updates=300, prune_before="2025-03-03T09:40") as net:
         scan = ("--scan-url", net.sandbox.scan_url)
         refused = command("load", "updates", "-o", "u.csv", "--start", "begin", *scan)
         start = re.search(r"Give --start (\S+) or later", refused.err)
         loaded = command("load", "updates", "-o", "u.csv", "--start", start[1], *scan)
         synced = command("sync", "lake", "--start", "begin", *scan)
+        warned = command("load", "updates", "-o", "late.csv", *scan)
 
-    assert (refused.code, loaded.code) == (1, 0)
+    assert (refused.code, loaded.code, warned.code) == (1, 0, 0)
+    assert re.fullmatch(r"warning: .* begins at .*, after ledger begin: .*\n", warned.err)
     assert "bulk objects may have older updates (source='objects' in Python)" in synced.err

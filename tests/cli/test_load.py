@@ -1,9 +1,6 @@
 """`load`, `plan`, `migrations` and the listed tables: files that others can read, data on standard output."""
 
-from __future__ import annotations
-
 import json
-import re
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -94,17 +91,6 @@ def test_a_workbook_takes_one_table_or_several(command, scan, tmp_path):
 
         assert [line.split("\t")[0] for line in ended.out.splitlines()] == [f"{table}.xlsx"] * len(names)
         assert [*pd.read_excel(tmp_path / f"{table}.xlsx", sheet_name=None)] == [*names, "about"]
-
-
-@pytest.mark.filterwarnings("always")
-def test_a_warning_is_one_line_that_names_no_file_of_ours(command, scan):
-    with lf.connect(scan) as net:
-        middle = lf.load_updates(net, limit=150).record_time.iloc[-1]
-    with lf.sandbox(seed=7, updates=300, prune_before=(0, middle)) as pruned:
-        ended = command("load", "updates", "-o", "late.csv", "--scan-url", pruned.sandbox.scan_url)
-
-    assert ended.code == 0, ended.err
-    assert re.fullmatch(r"warning: .* begins at .*, after ledger begin: .*\n", ended.err)
 
 
 def test_instruments_become_json_and_parquet_and_a_table_without_rows_is_not_called_a_range(command, scan, tmp_path):

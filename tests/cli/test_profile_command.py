@@ -1,7 +1,5 @@
 """Profiles are added, shown and taken out whole, without a token."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

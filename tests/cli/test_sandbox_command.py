@@ -1,7 +1,5 @@
 """`ledgerframes sandbox` serves until Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -102,7 +102,7 @@ def test_both_know_the_same_utf8(text):
 
 @pytest.mark.parametrize("mark", ['"', "\\", "\n", "é", "\u2028", "\U0001f600"], ids=ascii)
 def test_a_sign_is_found_wherever_in_a_block_it_stands(mark):
-    for length in (*range(0, 40, 3), 15, 16, 31, 32, 63, 64, 65):
+    for length in (0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65):
         text = "x" * length + mark + "y" * 20
         compare(page_of(transaction(workflow_id=text), transaction(workflow_id=text[:-20])))
 
@@ -129,15 +129,12 @@ def test_threads_may_share_a_page():
             assert all(got[name].equals(want[name]) for name in want)
 
 
-@pytest.mark.parametrize("shuffled", [False, True], ids=["as sent", "shuffled"])
-def test_large_trees_in_any_order_have_their_preorder(shuffled):
-    ids = [f"u:{number}" for number in range(500)]
+def test_large_trees_in_any_order_have_their_preorder():
+    ids, rng = [f"u:{number}" for number in range(500)], random.Random(3)
     events = {key: created(key) for key in ids} | {ids[0]: exercised(ids[0], ids[1:])}
     pairs = sorted(events.items())
-    if shuffled:
-        rng = random.Random(3)
-        rng.shuffle(pairs)
-        rng.shuffle(events[ids[0]]["child_event_ids"])
+    rng.shuffle(pairs)
+    rng.shuffle(events[ids[0]]["child_event_ids"])
     item = transaction(root_event_ids=[ids[0]], events_by_id=dict(pairs))
     assert left_of(item) == []
     compare(page_of(item))

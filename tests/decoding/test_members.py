@@ -1,7 +1,5 @@
 """Members of payloads: the compiled scanner gives exactly what the Python path gives, or leaves the texts to it."""
 
-from __future__ import annotations
-
 import random
 
 import pyarrow as pa

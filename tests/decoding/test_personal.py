@@ -1,7 +1,5 @@
 """What is taken out of JSON, and that nothing else is changed."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """What cannot become a star, and what is left out of one: a clear error, and nothing half."""
 
-import json
-
 import pytest
 
 import ledgerframes as lf
@@ -43,16 +41,6 @@ def test_what_does_not_fit_a_star_is_refused_and_nothing_is_replaced(store, tmp_
         store.export(tmp_path, **{"model": "star"} | options)
 
     assert [path.read_text() for path in tmp_path.iterdir()] == ["somebody's"]
-
-
-@pytest.mark.long
-def test_a_star_replaces_what_it_may_overwrite(store, tmp_path):
-    (tmp_path / "model.json").write_text("somebody's")
-
-    store.export(tmp_path, model="star", overwrite=True)
-
-    assert json.loads((tmp_path / "model.json").read_text())["model"] == "star"
-    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_store_without_a_history_is_refused(tmp_path):

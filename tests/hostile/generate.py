@@ -1,7 +1,5 @@
 """A ledger of the nastiest legal data: `generate_hostile` is called by the server and the tests of decoding."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterator
 from random import Random

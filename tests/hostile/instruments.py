@@ -1,7 +1,5 @@
 """Invented instruments, as other registries than the coin's have them; tests and the hostile ledger list them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ledgerframes.sandbox.http.registry import instrument_record

@@ -1,7 +1,5 @@
 """One JSON value in many legal spellings: other spaces, other escapes, numbers digit by digit; for hostile data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from json.encoder import encode_basestring, encode_basestring_ascii

@@ -1,7 +1,5 @@
 """The hostile ledger that other tests read: every nasty thing is in it, and its order and its trees are legal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Event trees of hostile transactions: deep, wide, empty, oddly numbered, with unknown kinds and unreached events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The nastiest legal texts, times, amounts, numbers and payloads; `hostile` and `hostile_trees` build items of them."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any, Final
 

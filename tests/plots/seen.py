@@ -3,6 +3,7 @@
 from itertools import combinations
 
 from matplotlib.text import Text  # an annotation's own extent would take in its line
+from matplotlib.transforms import Bbox
 
 
 def drawn(ax, gid):
@@ -36,13 +37,9 @@ def overlapping(texts):
 
 def outside_of_the_figure(ax, texts):
     """Texts that reach over the figure's edge."""
-    paper = ax.get_figure(root=True).bbox
-    boxes = [(text.get_text(), Text.get_window_extent(text)) for text in texts]
-    return [
-        word
-        for word, box in boxes
-        if box.x0 < -1 or box.y0 < -1 or box.x1 > paper.width + 1 or box.y1 > paper.height + 1
-    ]
+    paper = ax.get_figure(root=True).bbox.padded(1)
+    extents = [(text.get_text(), Text.get_window_extent(text)) for text in texts]
+    return [word for word, box in extents if Bbox.union([paper, box]).bounds != paper.bounds]
 
 
 def subtitle(ax):

@@ -1,9 +1,9 @@
 """Every chart in both libraries: many rows, one, none, negative, null, extreme, long names, small, dark, events."""
 
-import builtins
 import inspect
 import json
 import re
+import sys
 from decimal import Decimal
 from itertools import product
 
@@ -197,14 +197,7 @@ def test_what_cannot_be_drawn_is_refused_with_the_remedy(name, frame, options, s
 
 
 def test_what_is_missing_for_interactive_charts_is_said(monkeypatch):
-    there = builtins.__import__
-
-    def missing(module, *rest, **named):
-        if module.partition(".")[0] == "plotly":
-            raise ImportError("No module named 'plotly'")
-        return there(module, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(lf.errors.ConfigurationError, match=r"pip install 'ledgerframes\[interactive\]'"):
         lf.plot.updates(USUAL["updates"], backend="plotly")
 

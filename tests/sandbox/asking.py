@@ -1,7 +1,5 @@
 """Requests to a sandbox by urllib alone: as a user with a token, or as nobody; the tests of the routes call it."""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

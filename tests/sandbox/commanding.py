@@ -1,7 +1,5 @@
 """Requests to a sandbox's ledger interface as one of its users; the tests of its reads and commands call it."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Makes DAR archives, good ones and spoilt ones; the tests of packages call it."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the items of a history are made of and how its amounts are rounded; tests that recompute its tables call it."""
 
-from __future__ import annotations
-
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 COIN, LOCKED = "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"

@@ -1,7 +1,5 @@
 """Whose token counts: signature, audience, expiry, carrier; on every route that asks for one."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

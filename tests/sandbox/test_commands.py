@@ -1,7 +1,5 @@
 """Commands: contracts created, exercised and moved, all or none, seen the same on every interface, or refused."""
 
-from __future__ import annotations
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -240,7 +238,10 @@ REFUSED = {
     "unknown id": (lambda _, p: assign("00ab", *p[:2]), (404, "REASSIGNMENT_NOT_FOUND")),
     "other target": (lambda d, p: assign(sent_off(d, p), p[0], p[2]), (400, "REASSIGNMENT_MISMATCH")),
     "completed": (lambda d, p: assign(completed(d, p), *p[:2]), (409, "REASSIGNMENT_ALREADY_COMPLETED")),
-    "archived": (lambda d, p: unassign(archived(d), *p[:2]), (404, "CONTRACT_NOT_ACTIVE")),
+    "archived": (
+        lambda d, p: unassign(nodes(d.submit(exercise(IOU, d.iou(), "Archive")))[0][1]["contractId"], *p[:2]),
+        (404, "CONTRACT_NOT_ACTIVE"),
+    ),
     "empty command": (lambda *_: {"command": {"Empty": {}}}, INVALID),
     "two kinds": (lambda d, p: [unassign(d.iou(), *p[:2]), assign(sent_off(d, p), *p[:2])], INVALID),
     "twice the same": (lambda d, p: [unassign(d.iou(), *p[:2])] * 2, INVALID),
@@ -272,12 +273,6 @@ def completed(desk, places):
     reassignment_id = sent_off(desk, places)
     desk.reassign(assign(reassignment_id, places[0], places[1]))
     return reassignment_id
-
-
-def archived(desk):
-    contract_id = desk.iou()
-    desk.submit(exercise(IOU, contract_id, "Archive"))
-    return contract_id
 
 
 def test_only_who_may_act_and_read_submits(desk, places):

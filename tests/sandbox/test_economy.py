@@ -1,7 +1,5 @@
 """The simulated economy keeps the network's rules, to the last digit, in worlds of every kind."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from decimal import Decimal, localcontext

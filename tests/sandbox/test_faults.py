@@ -1,7 +1,5 @@
 """Faults: what each kind looks like to a client, and that they come as often as was said."""
 
-from __future__ import annotations
-
 import email.utils
 import http.client
 import json

@@ -1,7 +1,5 @@
 """Holdings summaries against the books of the history, which know nothing of the sandbox's own bookkeeping."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledgerframes.sandbox.generator.generate import generate

@@ -1,7 +1,5 @@
 """A kept world is the same world: what it serves, how it goes on, and what a strange file can do."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The ledger interface's look-ups on a real loopback port: shapes, filters and refusals that no loader asks for."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sandbox.commanding import BY_ID, ERROR, call

@@ -1,7 +1,5 @@
 """The plausible ledger: in server order, true to its own bookkeeping and votes, and as varied as real ones."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """A request that cannot be read is refused as its interface refuses, and changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sandbox.asking import ask

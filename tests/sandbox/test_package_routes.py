@@ -1,7 +1,5 @@
 """DARs: what is read of one, who may upload it, what is stored, what is refused and how."""
 
-from __future__ import annotations
-
 import zipfile
 from hashlib import sha256
 

@@ -1,7 +1,5 @@
 """The sandbox begins and looks as MainNet did where it was captured: its first update, sizes, depth, shares."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from statistics import mean, median

@@ -1,7 +1,5 @@
 """A sandbox serves as one release or another, to the letter."""
 
-from __future__ import annotations
-
 import pytest
 
 from ledgerframes.sandbox.http.routes import RELEASES

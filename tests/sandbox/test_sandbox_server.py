@@ -1,7 +1,5 @@
 """A running sandbox: its addresses, its faults, its growth, its options, its end; and any app on a loopback port."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import json

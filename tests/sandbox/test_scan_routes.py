@@ -1,7 +1,5 @@
 """The Scan interface on a real loopback port: answers, limits and refusals of each call."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter
@@ -96,15 +94,15 @@ def compacted(node):
 def test_type_carrying_values_say_their_type_and_lose_nothing(sandbox, truth):
     with started(hostile=True, updates=60) as hostile:
         nasty = list(hostile.world.items())
-        for server, every in ((sandbox, truth[:400]), (hostile, nasty)):
-            carrying = updates(server, page_size=400, daml_value_encoding="protobuf_json")
+        for server, every in ((sandbox, truth[:150]), (hostile, nasty)):
+            carrying = updates(server, page_size=150, daml_value_encoding="protobuf_json")
             assert compacted(carrying) == every != carrying
-            assert updates(server, page_size=400, contract_value_encoding="protobuf_json") == every
+            assert updates(server, page_size=150, contract_value_encoding="protobuf_json") == every
         for item in nasty[:15]:
             path = f"/v1/updates/{quote(item['update_id'], safe='')}"
             offset = {} if "event" in item else {"offset": "000000000000000001"}
             assert ask(hostile, path) == {**item, **offset}
-    text = json.dumps(updates(sandbox, page_size=400, daml_value_encoding="protobuf_json"))
+    text = json.dumps(updates(sandbox, page_size=150, daml_value_encoding="protobuf_json"))
     assert all(f'"{kind}":' in text for kind in ("record", "list", "party", "contractId", "numeric", "optional"))
 
 

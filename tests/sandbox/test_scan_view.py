@@ -1,7 +1,5 @@
 """What a scan shows: to the DSO, of what it has not pruned, as objects; and where everything else is seen."""
 
-from __future__ import annotations
-
 import datetime as dt
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +14,6 @@ from ledgerframes.sandbox.world import objects, timestamps
 from ledgerframes.sandbox.world.objects import compressed
 from ledgerframes.sandbox.world.templates import TOKEN
 from tests.sandbox.asking import ask
-from tests.sandbox.commanding import Desk
 from tests.sandbox.economy_books import entity_of, preorder
 
 #: Templates that the DSO has no part in.
@@ -104,15 +101,15 @@ def test_each_issuers_registry_lists_its_tokens(net, world):
     assert ask(f"{urls[other]}/registry/metadata/v1/info").json["adminId"] == other
 
 
-def test_commands_about_private_contracts_reach_the_participant_alone():
-    with start(seed=7, updates=300) as sandbox:
-        before = len(sandbox.world.updates)
-        contract_id = Desk(sandbox).iou()
+def test_commands_about_private_contracts_reach_the_participant_alone(desk):
+    world = desk.sandbox.world
+    before = len(world.updates)
+    contract_id = desk.iou()
 
-        assert len(sandbox.world.updates) == before
-        assert contract_id in {event["contract_id"] for event in created([*sandbox.world.items(private=True)][-1:])}
-        sandbox.advance(updates=20)
-        assert len(sandbox.world.updates) == before + 20
+    assert len(world.updates) == before
+    assert contract_id in {event["contract_id"] for event in created([*world.items(private=True)][-1:])}
+    desk.sandbox.advance(updates=20)
+    assert len(world.updates) == before + 20
 
 
 #: Record times of migrations 1 and 2 overlap around it.

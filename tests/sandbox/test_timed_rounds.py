@@ -1,7 +1,5 @@
 """Rounds and claims at their times, rewards of the second version with them, and people by day and on weekdays."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from datetime import timedelta
 from decimal import Decimal

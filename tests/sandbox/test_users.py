@@ -1,7 +1,5 @@
 """Users of the ledger interface: made by the contract's rules with rights that count at once, and by whom."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sandbox.commanding import BY_ID, IOU, USERS, create, iou, refusal

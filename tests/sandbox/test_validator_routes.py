@@ -1,7 +1,5 @@
 """The Validator interface and the registry on a real loopback port: wallet, names, preapprovals, instruments."""
 
-from __future__ import annotations
-
 import urllib.parse
 from random import Random
 
