@@ -166,17 +166,14 @@ def locked(owner: str, amount: str, *, holders: tuple[str, ...] = ("bob",), numb
     return {"amulet": coin(owner, amount, number=number), "lock": lock}
 
 
-def summary(**values: Any) -> dict[str, Any]:
-    """A transfer's summary; what is not given is 0."""
-    names = ("inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount", "inputAmuletAmount")
-    fees = {"holdingFees": "0E-10", "outputFees": [], "senderChangeFee": "0E-10", "senderChangeAmount": "0E-10"}
-    none = dict.fromkeys(names, "0E-10") | fees | {"balanceChanges": [], "amuletPrice": "0.0050000000"}
-    return none | {"inputValidatorFaucetAmount": "0E-10"} | values
-
-
 def result(number: int = 7, *, meta: dict[str, str] | None = None, **values: Any) -> dict[str, Any]:
-    """What a transfer returns."""
-    found = {"round": {"number": str(number)}, "summary": summary(**values), "createdAmulets": []}
+    """What a transfer returns; what is not given of its summary is 0."""
+    inputs = (
+        f"input{name}Amount" for name in ("AppReward", "ValidatorReward", "ValidatorFaucet", "SvReward", "Amulet")
+    )
+    none = dict.fromkeys((*inputs, "holdingFees", "senderChangeFee", "senderChangeAmount"), "0E-10")
+    summary = none | {"outputFees": [], "balanceChanges": [], "amuletPrice": "0.0050000000"} | values
+    found = {"round": {"number": str(number)}, "summary": summary, "createdAmulets": []}
     return found | {"senderChangeAmulet": None, "meta": None if meta is None else {"values": meta}}
 
 

@@ -195,28 +195,32 @@ EXPIRIES = {
 }
 
 
-def expiries(*before, stated, **options):
-    """What a choice that expires a coin burns, and its round, change and rest: the same of each."""
-    ends = [
-        update(choice, 5, archive(template, choice, choice, {}, stated)) for choice, (template, _) in EXPIRIES.items()
-    ]
-    found = lf.mint_burn(frame_of([*before, *ends]), **options)
-    rows = found[found.update_id != "begun"].to_dict("records")
-    assert {row["update_id"] for row in rows} == {*EXPIRIES}
-    assert len({str({**row, "update_id": ""}) for row in rows}) == 1
-    return nonzero(rows[0]), rows[0]["round"], rows[0]["net_change"], rows[0]["unexplained"]
-
-
-@incomplete
 def test_an_expired_coin_is_burned():
-    coins = update("begun", 0, *(create(template, name, terms) for name, (template, terms) in EXPIRIES.items()))
-    opening = opening_of([(name, *terms) for name, terms in EXPIRIES.items()])
-    burned = {"burned_expiry": 100}
+    """One that the events make, one of the opening, and one that nobody knows."""
+    stated, without = {"expireSum": EXPIRED}, {"expireSum": {"owner": "alice"}, "meta": {}}
+    burned, own = {"burned_expiry": 100}, EXPIRIES.items()
+    cases = {
+        "made": (stated, (burned, 9, -100, 0)), "opened": (stated, (burned, 9, -100, 0)),
+        "unknown": (stated, ({"burned_expiry": None}, 9, None, None)),
+        "of no round": (without, (burned, None, -100, 0)),
+    }  # fmt: skip
+    made = [
+        create(template, f"{case} {name}", terms) for case in ("made", "of no round") for name, (template, terms) in own
+    ]
+    ends = [
+        update(f"{case} {name}", 5, archive(template, f"{case} {name}", name, {}, said))
+        for case, (said, _) in cases.items()
+        for name, (template, _) in own
+    ]
 
-    assert expiries(coins, stated={"expireSum": EXPIRED}) == (burned, 9, -100, 0)
-    assert expiries(stated={"expireSum": EXPIRED}, opening=opening) == (burned, 9, -100, 0)
-    assert expiries(stated={"expireSum": EXPIRED}) == ({"burned_expiry": None}, 9, None, None)
-    assert pd.isna(expiries(coins, stated={"expireSum": {"owner": "alice"}, "meta": {}})[1])
+    opening = opening_of([(f"opened {name}", *terms) for name, terms in own])
+    found = lf.mint_burn(frame_of([update("begun", 0, *made), *ends]), opening=opening).set_index("update_id")
+
+    for case, (_, wanted) in cases.items():
+        for name in EXPIRIES:
+            row = found.loc[f"{case} {name}"].to_dict()
+            number = None if pd.isna(row["round"]) else row["round"]
+            assert (nonzero(row), number, row["net_change"], row["unexplained"]) == wanted, (case, name)
 
 
 @incomplete

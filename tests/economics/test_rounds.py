@@ -35,17 +35,18 @@ def issuing(number, sv="0.0690020407"):
     }  # fmt: skip
 
 
-def started(number=5, weight="2647000", sv="0.0690020407", cid="issuing"):
+def started(number=5, weight="2647000", sv="0.0690020407", cid=None):
     totals = {
         "totalValidatorRewardCoupons": "1.5000000000", "totalFeaturedAppRewardCoupons": "2.0000000000",
         "totalUnfeaturedAppRewardCoupons": "3.0000000000", "totalSvRewardWeight": weight,
         "optTotalValidatorFaucetCoupons": "697",
     }  # fmt: skip
     return update(
-        "u3", 30,
+        f"issuing {number}", 30,
         exercise(
             RULES, "rules", "AmuletRules_MiningRound_StartIssuing", {"miningRoundCid": "sum", "summary": totals},
-            {"issuingRoundCid": cid}, create("Splice.Round:IssuingMiningRound", "issuing", issuing(number, sv)),
+            {"issuingRoundCid": cid or f"c{number}"},
+            create("Splice.Round:IssuingMiningRound", f"c{number}", issuing(number, sv)),
         ),
     )  # fmt: skip
 
@@ -76,24 +77,23 @@ def test_a_round_goes_through_its_phases():
 
 
 @pytest.mark.parametrize(
-    ("fund", "sv", "verdict"),
+    ("rounds", "verdicts"),
     [
         # 20e9 x 600 s / 365 d = 380,517.503805175; less 12 % and 40 %: 182,648.401826484; / 2,647,000 = 0.0690020407.
-        ("0.0", "0.0690020407", "equal"),
-        ("0.0", "0.0690020408", "different"),
         # 380,517.503805175 x (1 - 0.05) x (1 - 0.12 - 0.40) / 2,647,000: the fund takes its share before the others.
-        ("0.05", "0.0655519387", "equal"),
-        ("0.05", "0.0690020407", "different"),
-        # Neither the round nor any rules state it, which does not make it 0.
-        (None, "0.0690020407", "unknown"),
+        # Where neither the round nor any rules state it, it is not 0.
+        ([("0.0", "0.0690020407"), ("0.05", "0.0655519387"), (None, "0.0690020407")], {"equal": 2, "unknown": 1}),
+        ([("0.0", "0.0690020408"), ("0.05", "0.0690020407")], {"different": 2}),
     ],
+    ids=["stated", "of other shares"],
 )
-def test_the_issuance_of_super_validators_follows_from_the_configuration(fund, sv, verdict):
-    first = create(OPEN, "open", opened(5, optDevelopmentFundPercentage=fund))
+def test_the_issuance_of_super_validators_follows_from_the_configuration(rounds, verdicts):
+    made = [create(OPEN, f"r{n}", opened(n, optDevelopmentFundPercentage=fund)) for n, (fund, _) in enumerate(rounds)]
+    items = [update("made", 0, *made), *(started(number, sv=sv) for number, (_, sv) in enumerate(rounds))]
 
-    checks = lf.round_history(frame_of([update("u1", 0, first), started(sv=sv)])).attrs["checks"]["issuance_per_sv"]
+    checks = lf.round_history(frame_of(items)).attrs["checks"]["issuance_per_sv"]
 
-    assert checks == {"equal": 0, "different": 0, "unknown": 0} | {verdict: 1}
+    assert checks == {"equal": 0, "different": 0, "unknown": 0} | verdicts
 
 
 def test_what_a_confirmation_proposes_is_counted_and_not_taken():

@@ -9,8 +9,8 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.computing import together
+from tests.economics.books import Books
 from tests.economics.histories import WHOLE, archive, create, exercise, frame_of, known, update
-from tests.sandbox.economy_books import entity_of, preorder
 
 RULES, REQUEST = "Splice.DsoRules:DsoRules", "Splice.DsoRules:VoteRequest"
 COIN_RULES, RIGHT = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:FeaturedAppRight"
@@ -29,32 +29,24 @@ def events(voted):
         yield inputs
 
 
-def raw(items, entity, *, choice=None):
-    """The creates of a template, or the exercises of a choice, with their items."""
-    for item in items:
-        for event in preorder(item):
-            if choice is None and event["event_type"] == "created_event" and entity_of(event) == entity:
-                yield item, event, event["create_arguments"]
-            elif choice is not None and event.get("choice") == choice:
-                yield item, event, event["exercise_result"]
-
-
-def told(items):
+def told(books):
     """Of each request: when it was opened, what it says last, and what closed it."""
     opened, last, closes = {}, {}, {}
-    for _, event, payload in raw(items, REQUEST):
-        request = payload["trackingCid"] or event["contract_id"]
-        last[request] = payload
-        if payload["trackingCid"] is None:
-            opened[request] = time(event["created_at"])
-    for _, event, result in raw(items, None, choice="DsoRules_CloseVoteRequest"):
+    for life in books.of(REQUEST):
+        request = life.payload["trackingCid"] or life.event["contract_id"]
+        last[request] = life.payload
+        if life.payload["trackingCid"] is None:
+            opened[request] = time(life.event["created_at"])
+    for _, event, _ in books.exercises("DsoRules_CloseVoteRequest"):
+        result = event["exercise_result"]
         closes[result["request"]["trackingCid"] or event["choice_argument"]["requestCid"]] = result
     return opened, last, closes
 
 
 def test_votes_are_those_of_the_raw_events(voted, events):
-    opened, last, closes = told(voted)
-    providers = {event["contract_id"]: payload["provider"] for _, event, payload in raw(voted, RIGHT)}
+    books = Books(voted)
+    opened, last, closes = told(books)
+    providers = {life.event["contract_id"]: life.payload["provider"] for life in books.of(RIGHT)}
     expected = {}
     for request, payload in last.items():
         (action,) = (value for value in payload["action"]["value"].values() if isinstance(value, dict))
