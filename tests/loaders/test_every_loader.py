@@ -87,7 +87,7 @@ NOT_OF_A_SCAN = {
 def test_every_loader_of_a_scan_gives_rows_of_every_release(tmp_path, release):
     with lf.sandbox(updates=80, release=release) as net, lf.connect(scan_url=net.sandbox.scan_url) as scan:
         world = World(net)
-        loaded = {name: load(name, scan, world, page_size=20) for name in {*NAMES} - NOT_OF_A_SCAN}
+        loaded = {name: load(name, scan, world) for name in {*NAMES} - NOT_OF_A_SCAN}
         opening = lf.load_opening(scan, at=lf.snapshot_times(scan, limit=1).record_time[0]).contracts
         report = lf.open_store(tmp_path / "lake").sync(scan, tables=["active_contracts"], progress=False)
 
