@@ -131,15 +131,15 @@ def create(ledger, who, name):
     ledger.submit_and_wait_for_transaction_tree([command], command_id=name, act_as=[who])
 
 
+def moving(call):
+    return lambda ledger, who, name: getattr(ledger, call)([UNASSIGN], command_id=name, submitter=who)
+
+
 #: What sends a command, by its path.
 COMMANDS = {
     "/v2/commands/submit-and-wait-for-transaction-tree": create,
-    "/v2/commands/submit-and-wait-for-reassignment": lambda ledger, who, name: ledger.submit_and_wait_for_reassignment(
-        [UNASSIGN], command_id=name, submitter=who
-    ),
-    "/v2/commands/async/submit-reassignment": lambda ledger, who, name: ledger.submit_reassignment(
-        [UNASSIGN], command_id=name, submitter=who
-    ),
+    "/v2/commands/submit-and-wait-for-reassignment": moving("submit_and_wait_for_reassignment"),
+    "/v2/commands/async/submit-reassignment": moving("submit_reassignment"),
     "/v2/users": lambda ledger, _, name: ledger.create_user(User(id=name)),
 }
 

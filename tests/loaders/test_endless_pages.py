@@ -39,12 +39,7 @@ LISTS = {
     "iter_instruments": (INSTRUMENTS, lambda net: list(net.registry.iter_instruments())),
     "iter_users": (USERS, lambda net: list(net.ledger.iter_users())),
 }
-SNAPSHOTS = {
-    "load_active_contracts": lambda net: lf.load_active_contracts(
-        net, templates=["splice-amulet:Splice.Amulet:Amulet"]
-    ),
-    "load_coins": lambda net: lf.load_coins(net, ["o"]),
-}
+SNAPSHOTS = {"load_active_contracts": lf.load_active_contracts, "load_coins": lambda net: lf.load_coins(net, ["o"])}
 
 
 def endless(member, shown):
