@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import WHOLE, coin, create, frame_of, update
+from tests.economics.histories import WHOLE, frame_of
+from tests.economics.items import create, update
+from tests.economics.payments import coin
 from tests.sandbox.economy_books import COIN, EXACT
 
 FEES = [

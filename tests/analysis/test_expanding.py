@@ -11,18 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ledgerframes as lf
-from tests.economics.histories import (
-    coin,
-    create,
-    exercise,
-    frame_of,
-    known,
-    output,
-    result,
-    table_of,
-    transfer,
-    update,
-)
+from tests.economics.histories import frame_of, known, table_of
+from tests.economics.items import create, exercise, update
+from tests.economics.payments import coin, output, result, transfer
 
 COIN = "Splice.Amulet:Amulet"
 

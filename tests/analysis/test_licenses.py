@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import WHOLE, archive, create, frame_of, update
+from tests.economics.histories import WHOLE, frame_of
+from tests.economics.items import archive, create, update
 from tests.replay import replay
 
 

@@ -6,7 +6,8 @@ from collections import defaultdict
 import pandas as pd
 
 import ledgerframes as lf
-from tests.economics.histories import DSO, WHOLE, archive, create, exercise, frame_of, known, opening_of, update
+from tests.economics.histories import WHOLE, frame_of, known, opening_of
+from tests.economics.items import DSO, archive, create, exercise, update
 
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
 LIVENESS = "Splice.ValidatorLicense:ValidatorLivenessActivityRecord"

@@ -7,18 +7,9 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.holdings import AMOUNTS
-from tests.economics.histories import (
-    WHOLE,
-    archive,
-    coin,
-    create,
-    frame_of,
-    incomplete,
-    locked,
-    opening_of,
-    paid,
-    update,
-)  # fmt: skip
+from tests.economics.histories import WHOLE, frame_of, incomplete, opening_of
+from tests.economics.items import archive, create, update
+from tests.economics.payments import coin, locked, paid
 
 AMULET, LOCKED, OPEN = "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet", "Splice.Round:OpenMiningRound"
 

@@ -15,7 +15,9 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.kinds import AMOUNT
-from tests.economics.histories import WHOLE, coin, create, frame_of, table_of, update
+from tests.economics.histories import WHOLE, frame_of, table_of
+from tests.economics.items import create, update
+from tests.economics.payments import coin
 
 AMULET = "Splice.Amulet:Amulet"
 EXACT = Context(prec=120, rounding=ROUND_HALF_EVEN)

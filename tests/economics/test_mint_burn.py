@@ -6,24 +6,9 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import (
-    DSO,
-    RULES,
-    apart,
-    archive,
-    captured_events,
-    coin,
-    create,
-    exercise,
-    frame_of,
-    incomplete,
-    locked,
-    opening_of,
-    output,
-    paid,
-    result,
-    update,
-)  # fmt: skip
+from tests.economics.histories import captured_events, frame_of, incomplete, opening_of
+from tests.economics.items import DSO, apart, archive, create, exercise, update
+from tests.economics.payments import RULES, coin, locked, output, paid, result
 
 AMULET, LOCKED = "Splice.Amulet:Amulet", "Splice.Amulet:LockedAmulet"
 PREAPPROVAL, CONTEXT = "Splice.AmuletRules:TransferPreapproval", "Splice.Ans:AnsEntryContext"

@@ -7,20 +7,9 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import (
-    RULES,
-    apart,
-    archive,
-    create,
-    exercise,
-    frame_of,
-    incomplete,
-    known,
-    opening_of,
-    paid,
-    result,
-    update,
-)
+from tests.economics.histories import frame_of, incomplete, known, opening_of
+from tests.economics.items import apart, archive, create, exercise, update
+from tests.economics.payments import RULES, paid, result
 
 APP, VALIDATOR = "Splice.Amulet:AppRewardCoupon", "Splice.Amulet:ValidatorRewardCoupon"
 SV, UNCLAIMED = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:UnclaimedReward"

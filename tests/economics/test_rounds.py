@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import create, exercise, frame_of, opening_of, update
+from tests.economics.histories import frame_of, opening_of
+from tests.economics.items import create, exercise, update
 
 CONFIG = {
     "amuletToIssuePerYear": "20000000000.0000000000", "validatorRewardPercentage": "0.1200000000",

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import coin, create, exercise, frame_of, known, opening_of, update
+from tests.economics.histories import frame_of, known, opening_of
+from tests.economics.items import create, exercise, update
+from tests.economics.payments import coin
 
 FACTORY, INSTRUCTION = "Tokens.Rules:Factory", "Tokens.Rules:Instruction"
 LOG, ALLOCATION = "Tokens.Rules:Log", "Tokens.Rules:Allocation"

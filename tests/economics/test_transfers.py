@@ -6,21 +6,9 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from tests.economics.histories import (
-    DSO,
-    RULES,
-    archive,
-    coin,
-    create,
-    exercise,
-    frame_of,
-    opening_of,
-    output,
-    paid,
-    result,
-    transfer,
-    update,
-)  # fmt: skip
+from tests.economics.histories import frame_of, opening_of
+from tests.economics.items import DSO, archive, create, exercise, update
+from tests.economics.payments import RULES, coin, output, paid, result, transfer
 from tests.economics.test_token_transfers import KIND, OUTPUTS, REASON, factory, leg, metas
 
 AMULET = "Splice.Amulet:Amulet"

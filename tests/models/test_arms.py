@@ -20,18 +20,9 @@ from tests.analysis import test_flows as flows
 from tests.economics import test_mint_burn as burns
 from tests.economics import test_rewards as rewards
 from tests.economics import test_token_transfers as tokens
-from tests.economics.histories import (
-    archive,
-    coin,
-    create,
-    exercise,
-    frame_of,
-    locked,
-    opening_of,
-    output,
-    paid,
-    update,
-)
+from tests.economics.histories import frame_of, opening_of
+from tests.economics.items import archive, create, exercise, update
+from tests.economics.payments import coin, locked, output, paid
 from tests.economics.test_reward_flows import with_validators
 from tests.models import test_governance_tables as governance
 from tests.models import test_supply_tables as supply

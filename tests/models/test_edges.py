@@ -9,7 +9,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
 from ledgerframes.models.computing import together
-from tests.economics.histories import WHOLE, archive, coin, create, exercise, frame_of, update
+from tests.economics.histories import WHOLE, frame_of
+from tests.economics.items import archive, create, exercise, update
+from tests.economics.payments import coin
 
 SV, AMULET, RULES = "Splice.Amulet:SvRewardCoupon", "Splice.Amulet:Amulet", "Splice.AmuletRules:AmuletRules"
 
@@ -102,19 +104,6 @@ def test_what_is_like_a_reward_or_moves_coin_and_is_not_known_is_a_warning():
             said = f"does not know {', '.join(names)}, which are like rewards or may move coin"
             with pytest.warns(IncompleteFiguresWarning, match=said):
                 table(events)
-
-
-def test_a_sync_warns_of_what_it_stores_and_no_table_knows(tmp_path):
-    with lf.sandbox(updates=300, migrations=1) as net:
-        updates = net.sandbox.world.updates
-        place = next(place for place, update in enumerate(updates) if SV.encode() in update.rendered)
-        spoiled = updates[place].rendered.replace(SV.encode(), b"Splice.Amulet:SvRewardCouponV3")
-        updates[place] = updates[place]._replace(rendered=spoiled)
-
-        with pytest.warns(IncompleteFiguresWarning, match=r"does not know Splice\.Amulet:SvRewardCouponV3") as caught:
-            lf.open_store(tmp_path / "lake").sync(net, progress=False)
-
-    assert len(caught) == 1
 
 
 def test_parts_that_overlap_are_refused_until_each_event_is_there_once(part, net, exact_history):

@@ -10,7 +10,8 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.models.computing import together
 from tests.economics.books import Books
-from tests.economics.histories import WHOLE, archive, create, exercise, frame_of, known, update
+from tests.economics.histories import WHOLE, frame_of, known
+from tests.economics.items import archive, create, exercise, update
 
 RULES, REQUEST = "Splice.DsoRules:DsoRules", "Splice.DsoRules:VoteRequest"
 COIN_RULES, RIGHT = "Splice.AmuletRules:AmuletRules", "Splice.Amulet:FeaturedAppRight"

@@ -14,19 +14,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.models.computing import together
 from tests.economics.books import Books
-from tests.economics.histories import (
-    WHOLE,
-    archive,
-    captured_items,
-    coin,
-    create,
-    exercise,
-    frame_of,
-    output,
-    paid,
-    result,
-    update,
-)  # fmt: skip
+from tests.economics.histories import WHOLE, captured_items, frame_of
+from tests.economics.items import archive, create, exercise, update
+from tests.economics.payments import coin, output, paid, result
 from tests.sandbox.economy_books import COIN
 
 

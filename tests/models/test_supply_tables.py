@@ -15,16 +15,9 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
 from ledgerframes.timestamps import DAY
 from tests.economics.books import OPEN, POOLS, RULES, UNCLAIMED, UNCLAIMED_FUND, Books, micros
-from tests.economics.histories import (
-    WHOLE,
-    archive,
-    coin,
-    create,
-    frame_of,
-    locked,
-    opening_of,
-    update,
-)
+from tests.economics.histories import WHOLE, frame_of, opening_of
+from tests.economics.items import archive, create, update
+from tests.economics.payments import coin, locked
 from tests.replay import read_capture
 from tests.sandbox.economy_books import COIN, LOCKED, allowed_by, round_number, rounded
 

@@ -8,7 +8,8 @@ import pytest
 
 import ledgerframes as lf
 from tests.economics.books import DAY, OPEN, micros
-from tests.economics.histories import DSO, WHOLE, archive, create, frame_of, update
+from tests.economics.histories import WHOLE, frame_of
+from tests.economics.items import DSO, archive, create, update
 from tests.sandbox.economy_books import round_number
 
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"

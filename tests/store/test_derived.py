@@ -10,7 +10,8 @@ from ledgerframes.store.coverage import rows_of
 from ledgerframes.store.derive import chunks, tables
 from ledgerframes.store.derive.progress import Basis
 from ledgerframes.store.derive.rules import unissued
-from tests.economics.histories import create, frame_of, update
+from tests.economics.histories import frame_of
+from tests.economics.items import create, update
 from tests.rigs.servers import simulated
 from tests.store.conftest import mend_rejects
 from tests.store.test_rejects import BREAKS, spoil
