@@ -114,18 +114,6 @@ def test_a_pair_names_the_migration_of_the_snapshot_and_a_time_that_two_have_non
             by_objects(net, at=at)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [*({"source": source} for source in ("object", None, "auto")), {"at": "soon"}, {"page_size": 0}, {"templates": []}],
-    ids=str,
-)
-def test_a_wrong_argument_is_refused_unsent(net, options):
-    before = net.stats.requests
-    with pytest.raises(lf.errors.InputError, match=next(iter(options))):
-        lf.load_active_contracts(net, **{"source": "objects", **options})
-    assert net.stats.requests == before
-
-
 def snapshot_scan(parts, *, time=SNAPSHOT["record_time"], names=None, listed=None, place=SNAPSHOT):
     """A scan of one snapshot that consists of objects of a test's making."""
     micros = parse_timestamp(time)[0]
