@@ -237,6 +237,7 @@ def test_lowered_and_capped_pages_lose_nothing(net, truth, habit, cap, page_size
         lf.connect(scan_url=server.scan_url) as other,
     ):
         frame = lf.load_updates(other, limit=400, page_size=page_size, progress=False)
+        assert other.stats.requests >= 400 / (cap or largest_tie + 1)
     assert list(frame.update_id) == ids(truth[:400])
 
 

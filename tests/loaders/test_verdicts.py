@@ -86,7 +86,7 @@ def decoded(*items):
 
 
 @pytest.mark.parametrize(
-    ("page_size", "options"), [(1000, {"silent_cap": 5}), (7, {}), (11, {"hostile": True})], ids=str
+    ("page_size", "options"), [(1000, {"page_maximum": 25}), (7, {}), (11, {"hostile": True})], ids=str
 )
 def test_every_request_is_read_once_whatever_the_pages_and_a_limit_counts_no_reassignments(page_size, options):
     with simulated(seed=5, updates=120, **options) as net:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ledgerframes.config.profiles import resolve
 from ledgerframes.embedded import SANDBOX_USER
 from ledgerframes.network import Network
-from ledgerframes.sandbox.faults import App, Message, Receive, Scope, Send
+from ledgerframes.sandbox.faults import App
 from ledgerframes.sandbox.generator.generate import generate
 from ledgerframes.sandbox.http.app import app_of
 from ledgerframes.sandbox.http.ledger_access import Access, Issuer
@@ -44,7 +43,7 @@ def started(
     late: float = 0.0,
     page_maximum: int = 1_000,
     holdings_limit: int = 1_000,
-    silent_cap: int | None = None,
+    silent_cap: int = 1_000,
     issuer: Issuer | None = None,
     **options: Any,
 ) -> Rigged:
@@ -58,7 +57,7 @@ def started(
         late: the share of the newest updates of other synchronizers than the main one that appear late, from 0 to 1.
         page_maximum: the largest page; a request for more is refused.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
-        silent_cap: silently return this number of updates or events per page at most.
+        silent_cap: silently return this number of updates per page at most.
         issuer: issues the tokens that the server accepts; a new one by default.
         options: those of the sandbox's `start` but for `load`.
     """
@@ -67,7 +66,7 @@ def started(
         world = generate_hostile(history["seed"], history["updates"])
     if world is None:
         world = generate(**history, synchronizers=synchronizers)
-    view = RiggedView(world, lag=lag, late=late, seed=history["seed"], pruning=how.pruning)
+    view = RiggedView(world, lag=lag, late=late, most=silent_cap, seed=history["seed"], pruning=how.pruning)
     objects = SpoiledObjects(view)
     app: App = app_of(
         view,
@@ -77,7 +76,6 @@ def started(
         holdings_maximum=holdings_limit,
         objects=objects,
     )
-    app = app if silent_cap is None else _capped(app, silent_cap)
     rigged = Rigged(view, app, how, issuer=issuer)
     rigged.objects = objects
     return rigged
@@ -97,24 +95,3 @@ def connected(sandbox: Sandbox) -> Network:
     """A server as a network with a token; leaving it stops the server."""
     urls = {f"{name}_url": getattr(sandbox, f"{name}_url") for name in ("scan", "validator", "registry", "ledger")}
     return Network(resolve(environ={}, token=sandbox.token(SANDBOX_USER), **urls), sandbox=sandbox)
-
-
-def _capped(app: App, most: int) -> App:
-    """The same app, whose pages of updates and events are silently shorter than they may be."""
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if not scope["path"].endswith(("/v2/updates", "/v0/events")):
-            return await app(scope, receive, send)
-        body, more = b"", True
-        while more:
-            message = await receive()
-            body, more = body + message.get("body", b""), message.get("more_body", False)
-        asked = json.loads(body)
-        asked["page_size"] = min(asked["page_size"], most)
-
-        async def shorter() -> Message:
-            return {"type": "http.request", "body": json.dumps(asked).encode(), "more_body": False}
-
-        return await app(scope, shorter, send)
-
-    return answer

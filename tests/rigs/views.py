@@ -21,12 +21,13 @@ class RiggedView(ServerView):
         world: what is shown.
         lag: how many of the last updates this server has not seen yet.
         late: which share of the other synchronizers' young updates is late, from 0 to 1.
+        most: a page of the scan's updates has this number at most, whatever was asked for.
         seed: decides which updates are late.
     """
 
-    def __init__(self, world: World, *, lag: int = 0, late: float = 0.0, seed: int = 0, **options: Any) -> None:
+    def __init__(self, world: World, *, lag: int, late: float, most: int, seed: int, **options: Any) -> None:
         super().__init__(world, **options)
-        self._lag, self._late, self._seed = lag, late, seed
+        self._lag, self._late, self._most, self._seed = lag, late, most, seed
         self._passed: dict[str, int] = {}
 
     @property
@@ -43,6 +44,7 @@ class RiggedView(ServerView):
 
     def page(self, after: Cursor | None, page_size: int, *, private: bool = False) -> list[Update]:
         hidden = self._hidden(self._end)
+        page_size = page_size if private else min(page_size, self._most)
         found = super().page(after, page_size + len(hidden), private=private)
         found = [update for update in found if self._has_come(update)]
         shown = [update for update in found if update.update_id not in hidden][:page_size]
