@@ -176,6 +176,12 @@ class Root:
             with self._lock:
                 self._changed[table.name] = state
 
+    def forget(self, name: str) -> None:
+        """Leave a table out of the next document, as if it had never been stored."""
+        with self._lock:
+            self._changed.pop(name, None)
+        self.document = replace(self.document, tables={k: v for k, v in self.document.tables.items() if k != name})
+
     def finish(self) -> None:
         """Commit any changes that are not named yet."""
         if self._changed or self.document != self._named:

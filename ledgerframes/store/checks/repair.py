@@ -118,6 +118,9 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         histories = [lake.history(of) for of in SETS if of.name in before.histories]
         damaged = [damage for history in histories for damage in _take_back(history, losses)]
         damaged += _without_damage(root, gone)
+        for name in (name for name in SNAPSHOTS if gone[name] and name != ACTIVE_CONTRACTS.name):
+            if not root.own(name).size()["rows"]:  # else it would read as a snapshot of nothing
+                root.forget(name)
         if root.document.snapshots:
             found = as_they_are(root.document.snapshots, root.own(ACTIVE_CONTRACTS.name))
             if found != root.document.snapshots:

@@ -374,9 +374,15 @@ def _whole_snapshots(snapshots: Sequence[StoredSnapshot], *, allow_partial: bool
     """
     rows = rows_of_whole(snapshots)
     if rows is not None and not allow_partial and all(snapshot.state is not State.WHOLE for snapshot in snapshots):
+        what = f"of a snapshot that is not whole there are {snapshots[-1].rows:,} contracts"
+        how = "Run the same sync again, which resumes where it stopped"
+        if snapshots[-1].state is State.DAMAGED:
+            what, how = (
+                "rows of its newest snapshot are lost",
+                'Read one with store.sync(net, tables=["active_contracts"])',
+            )
         raise PartialResultError(
-            f"{ACTIVE_CONTRACTS.name}: of a snapshot that is not whole there are {snapshots[-1].rows:,} contracts."
-            " Run the same sync again, which resumes where it stopped, or pass allow_partial=True to get what there is"
+            f"{ACTIVE_CONTRACTS.name}: {what}. {how}, or pass allow_partial=True to get what there is"
         )
     return (None, rows is None) if allow_partial else (rows, True)
 
