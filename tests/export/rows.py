@@ -25,29 +25,19 @@ AMOUNTS = tuple(
 )
 NUMBERS = (0, 1, -1, 10**15 - 1, 10**15, 2**53 + 1, 2**63 - 1, -(2**63))
 LISTS = ([], [""], ["a", 'b"c', "=1"], ["x,y", "\n"])
+#: The values of columns by their name, and of the others by their type.
+NAMED = {"record_month": ("2025-03", "2025-04"), "migration_id": (0, 1, 2)}
+TYPED = {
+    pa.types.is_string: HOSTILE, pa.types.is_timestamp: TIMES, pa.types.is_decimal: AMOUNTS, pa.types.is_list: LISTS,
+    pa.types.is_integer: NUMBERS, pa.types.is_boolean: (True, False),
+}  # fmt: skip
 
 
 def column(field: pa.Field, count: int) -> pa.Array:
     """As many values as asked for of a column, hostile ones first, and a null now and then where it may be."""
-    kind = field.type
-    if field.name == "record_month":
-        values = ("2025-03", "2025-04")
-    elif field.name == "migration_id":
-        values = (0, 1, 2)
-    elif pa.types.is_string(kind):
-        values = HOSTILE
-    elif pa.types.is_timestamp(kind):
-        values = TIMES
-    elif pa.types.is_decimal(kind):
-        values = AMOUNTS
-    elif pa.types.is_integer(kind):
-        values = NUMBERS
-    elif pa.types.is_boolean(kind):
-        values = (True, False)
-    else:
-        values = LISTS
+    values = NAMED.get(field.name) or next(values for of_type, values in TYPED.items() if of_type(field.type))
     cells = [None if field.nullable and n % 5 == 4 else values[n % len(values)] for n in range(count)]
-    return pa.array(cells, kind)
+    return pa.array(cells, field.type)
 
 
 def sample(table, count: int = 3 * len(HOSTILE)) -> pa.Table:

@@ -16,8 +16,8 @@ import ledgerframes as lf
 
 ROOT = Path(__file__).parents[2]
 FORMS = {
-    "hive": "layout='hive', tables=['updates', 'events']", "parquet": "format='parquet'", "csv": "format='csv'",
-    "star": "model='star'",
+    "hive": {"layout": "hive", "tables": ["updates", "events"]}, "parquet": {"format": "parquet"},
+    "csv": {"format": "csv"}, "star": {"model": "star"},
 }  # fmt: skip
 #: Exports a lake, and is killed before the rename of that number; Python reports renames itself: nothing is replaced.
 KILLED = """
@@ -32,7 +32,7 @@ KILLED = """
     store = lf.open_store(sys.argv[1])
     store.tables()
     sys.addaudithook(heard)
-    store.export(sys.argv[2], overwrite=True, FORM)
+    store.export(sys.argv[2], overwrite=True, **eval(sys.argv[4]))
 """
 
 
@@ -51,8 +51,7 @@ def lake(tmp_path_factory):
 @pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_an_export_killed_at_any_rename_is_all_old_or_all_new(lake, tmp_path, form):
-    place, store = lake
-    options = eval(f"dict({FORMS[form]})")
+    (place, store), options = lake, FORMS[form]
     old, new, out = tmp_path / "old", tmp_path / "new", tmp_path / "out"
     store.export(old, as_of=store.syncs()["sync_id"].iloc[0], **options)
     store.export(new, **options)
@@ -62,8 +61,8 @@ def test_an_export_killed_at_any_rename_is_all_old_or_all_new(lake, tmp_path, fo
     for rename in range(1, 100):
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(old, out)
-        code = textwrap.dedent(KILLED).replace("FORM", FORMS[form])
-        ended = subprocess.run([sys.executable, "-c", code, place, out, str(rename)], check=False, cwd=ROOT)
+        killed = [sys.executable, "-c", textwrap.dedent(KILLED), place, out, str(rename), repr(options)]
+        ended = subprocess.run(killed, check=False, cwd=ROOT)
         lf.export({"another": pa.table({"a": [1]})}, out, overwrite=True)
         (out / "another.parquet").unlink()
         left = content(out)

@@ -124,16 +124,13 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, tmp_path_factory, for
             lf.open_store(lake).sync(net, progress=False)
     export, limit = FULL[form]
 
-    said = run(FILL.replace("EXPORT", export).replace("BYTES", str(limit)), tmp_path, lake)
+    code = textwrap.dedent(FILL).replace("EXPORT", export).replace("BYTES", str(limit))
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", code, tmp_path, lake]
+    said = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=300)
 
     assert re.fullmatch(f"cannot write '{tmp_path}.*File too large.*make room\n", said.stdout), said.stderr
     assert said.stderr == ""
     assert [path for path in tmp_path.rglob("*") if path.name != "out"] == []
-
-
-def run(code, *arguments):
-    command = [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(code), *map(str, arguments)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, timeout=300)
 
 
 def test_of_two_exports_at_once_neither_is_swept_and_a_name_taken_meanwhile_is_not_overwritten(tmp_path):

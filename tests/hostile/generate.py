@@ -59,13 +59,10 @@ class _HostileGenerator:
     def migrate(self, migration_id: int, updates: int, *, last: bool) -> None:
         """Begin a migration at the first instant there is; but for the last one, end it at the last instant."""
         self.migration_id, self.now, self.tied = migration_id, timestamps.FIRST, 0
-        if last:
-            return self.grow(updates)
-        self.grow(updates - 1)
-        if updates:
+        self.grow(updates if last else updates - 1)
+        if updates and not last:
             self.now, self.tied = timestamps.LAST, 0
             self.world.record([self._update()])
-        return None
 
     def grow(self, updates: int) -> None:
         """Write a number of updates, some with equal record times, and leave room for more."""

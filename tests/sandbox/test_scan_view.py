@@ -138,13 +138,11 @@ def pages_of(server, path="v2/updates"):
 def test_nothing_older_than_the_cut_is_shown_by_page_id_hash_or_event(long, kind):
     updates = long.world.updates
     cut = updates[CUT]
-    if kind == "pair":
-        before = (cut.migration_id, timestamps.exact(cut.record_time))
-        kept = [one for one in updates if one[:2] >= cut[:2]]
-    else:
-        before = timestamps.EPOCH + dt.timedelta(microseconds=cut.record_time)
-        kept = [one for one in updates if one.record_time >= cut.record_time]
-    gone = [one for one in updates if one not in kept]
+    before, stays = {
+        "pair": ((cut.migration_id, timestamps.exact(cut.record_time)), lambda one: one[:2] >= cut[:2]),
+        "datetime": (timestamps.EPOCH + dt.timedelta(microseconds=cut.record_time), lambda one: one[1] >= cut[1]),
+    }[kind]
+    kept, gone = [*filter(stays, updates)], [one for one in updates if not stays(one)]
     assert kind == "pair" or gone[-1] > kept[0], "a time cuts each migration, and theirs overlap"
     paths = {f"v2/updates/{one.update_id}": 404 for one in gone[-3:]}
     paths |= {f"v2/updates/{one.update_id}": 200 for one in kept[:3]}
