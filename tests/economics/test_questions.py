@@ -46,7 +46,7 @@ def run(code: str, names: dict[str, Any]) -> Any:
 
 
 @incomplete
-def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(captures: Path) -> None:  # noqa: ARG001
+def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(net: Any, captures: Path) -> None:  # noqa: ARG001
     items = captured_items()
     attrs = {"complete": True, "from_beginning": False, "start": items[0]["record_time"], "range": "a real page"}
     batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches
@@ -54,11 +54,10 @@ def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(captur
     frames = [shape(pa.Table.from_batches([batches[table.name]], table.schema), table) for table in tables]
     for frame in frames:
         frame.attrs.update(attrs)
-    names: dict[str, Any] = {"json": json, "lf": lf, "pd": pd, "history": lf.types.History(*frames)}
+    names = {"json": json, "lf": lf, "pd": pd, "net": net, "history": lf.types.History(*frames)}
+    names |= {"start": "begin", "opening": "nothing"}
 
-    with lf.sandbox(updates=300) as net:
-        names |= {"net": net, "start": "begin", "opening": "nothing"}
-        found = {number: run(code, names) for number, code in sorted(cells().items()) if number}
+    found = {number: run(code, names) for number, code in sorted(cells().items()) if number}
 
     assert (found[7], found[18]["growth"]) == (
         "nobody bought traffic in this range", "needs a history from ledger begin",

@@ -24,9 +24,9 @@ from tests.economics.histories import frame_of, opening_of
 from tests.economics.items import archive, create, exercise, update
 from tests.economics.payments import coin, locked, output, paid
 from tests.economics.test_reward_flows import with_validators
+from tests.models import test_daily as daily
 from tests.models import test_governance_tables as governance
 from tests.models import test_supply_tables as supply
-from tests.models import test_validators_and_wallets as wallets
 from tests.sandbox.economy_books import COIN, LOCKED
 
 OPEN = "Splice.Round:OpenMiningRound"
@@ -141,7 +141,7 @@ def by_hand():
     items = [
         update("first", 0, create(rewards.RULES, "rules", rules), *rounds,
                *(create(COIN, f"coin {number}", terms) for number, terms in enumerate(coins))),
-        *tokens.by_hand(), *burns.by_hand(), *coupons(), *governance.by_hand(), *wallets.by_hand(), *supply.locks(),
+        *tokens.by_hand(), *burns.by_hand(), *coupons(), *governance.by_hand(), *daily.by_hand(), *supply.locks(),
         update("self", 49, paid(outputs=[output("alice", "1.0")])),
         update("unread", 50, renewed, *(create(template, f"unread {template}", terms) for template, terms in unread)),
         update("closed", 7_300, archive(OPEN, "r1")),

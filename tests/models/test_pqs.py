@@ -22,6 +22,11 @@ def history():
         return lf.load_history(net)
 
 
+@pytest.fixture(scope="module")
+def rows(history):
+    return as_pqs(history.events)
+
+
 def as_pqs(events):
     """The rows that PQS would return of these events, as its documentation describes them."""
     events = events.sort_values(["migration_id", "record_time", "update_id", "node_index"])
@@ -60,8 +65,8 @@ READ = ["event_type", "contract_id", "template_name", "package_name", "choice", 
 
 
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
-def test_rows_in_the_documented_form_give_the_tables_that_a_scan_gives(history):
-    found = lf.events_from_pqs(*as_pqs(history.events), from_beginning=True)
+def test_rows_in_the_documented_form_give_the_tables_that_a_scan_gives(history, rows):
+    found = lf.events_from_pqs(*rows, from_beginning=True)
 
     events = history.events.sort_values(["migration_id", "record_time", "update_id", "node_index"], ignore_index=True)
     assert found.columns.to_list() == events.columns.to_list()
@@ -87,8 +92,8 @@ def test_rows_in_the_documented_form_give_the_tables_that_a_scan_gives(history):
     assert (found.attrs["complete"], found.attrs["from_beginning"]) == (True, True)
 
 
-def test_views_of_interfaces_are_left_out_and_each_form_of_an_id_is_read(history):
-    creates, exercises = as_pqs(history.events)
+def test_views_of_interfaces_are_left_out_and_each_form_of_an_id_is_read(history, rows):
+    creates, exercises = rows
     doubled = pd.concat([creates, creates.assign(payload_type="interface", template_fqn="p:M:I")])
     texts = creates.assign(create_event_id=[f"({a},{b})" for a, b in creates.create_event_id])
     records = creates.assign(create_event_id=[{"f1": a, "f2": b} for a, b in creates.create_event_id])
@@ -108,8 +113,8 @@ def test_views_of_interfaces_are_left_out_and_each_form_of_an_id_is_read(history
     assert bare[["depth", "parent_event_id"]].isna().all(axis=None)
 
 
-def test_contracts_archived_by_what_is_not_there_are_counted_and_the_frame_is_not_complete(history):
-    creates, exercises = as_pqs(history.events)
+def test_contracts_archived_by_what_is_not_there_are_counted_and_the_frame_is_not_complete(rows):
+    creates, exercises = rows
     with pytest.warns(lf.errors.IncompleteFiguresWarning, match="archived by events that are not among the exercises"):
         found = lf.events_from_pqs(creates, exercises[~exercises.consuming.astype(bool)], from_beginning=True)
 

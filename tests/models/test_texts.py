@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from inspect import signature
 
 import duckdb
@@ -39,17 +40,17 @@ def plain(folder, history):
         connection.execute("set timezone = 'America/New_York'; set threads = 8; select setseed(0.7)")
         for view in history._fields:
             connection.execute(f"create table {view} as from '{folder / view}.parquet' order by random()")
-        made = set()
+        yield partial(rows_of, connection, set())
 
-        def run(text):
-            *below, last = text.removesuffix(";\n").split(";\n")
-            for statement in below:
-                if statement not in made:  # a step that an earlier text has too, word for word
-                    connection.execute(statement)
-                    made.add(statement)
-            return connection.sql(last).to_arrow_table()
 
-        yield run
+def rows_of(connection, made, text):
+    """What a text selects, once its steps are made, but for those that an earlier text had too, word for word."""
+    *below, last = text.removesuffix(";\n").split(";\n")
+    for statement in below:
+        if statement not in made:
+            connection.execute(statement)
+            made.add(statement)
+    return connection.sql(last).to_arrow_table()
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS.index if MODELS.kind[name] == "table" or name not in READ])
@@ -95,14 +96,14 @@ def test_the_text_names_the_settings_for_events_that_begin_later(folder):
         "movements": "balance_after",
         "price_votes": "median_usd",
     }
-    for name, column in unknown.items():
-        settings = re.findall(r"set variable \w+ = false;", lf.model(name))
-        with duckdb.connect() as plain:
-            for view in ("events", "reassignments"):
-                plain.execute(f"create view {view} as from '{folder / view}.parquet'")
-            plain.execute("".join(settings))
-            found = plain.sql(lf.model(name)).to_arrow_table()
-        assert found[column].null_count == found.num_rows > 0, name
+    with duckdb.connect() as plain:
+        for view in ("events", "reassignments"):
+            plain.execute(f"create view {view} as from '{folder / view}.parquet'")
+        made = set()
+        for name, column in unknown.items():
+            plain.execute("".join(re.findall(r"set variable \w+ = false;", lf.model(name))))
+            found = rows_of(plain, made, lf.model(name))
+            assert found[column].null_count == found.num_rows > 0, name
 
 
 def test_each_table_has_its_model_and_each_model_says_what_a_row_is():
