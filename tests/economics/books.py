@@ -108,6 +108,10 @@ class Life:
         """The day on which it was recorded, from 1970."""
         return self.since // DAY
 
+    def lasts(self, time: int) -> bool:
+        """Whether it is there at a time; one that ends in a later migration before its create never is."""
+        return self.since <= time and (self.until is None or time < self.until)
+
     @property
     def entity(self) -> str:
         """The template."""
@@ -220,27 +224,19 @@ class Books:
                 found[life.terms["owner"]][2 + locked] += min(life.coin, fee)
         return found
 
-    def stocks(self, times: Iterable[int]) -> Iterator[tuple[Mapping[str, Decimal], Decimal]]:
-        """What there is of each stock at each time, and the price of the earliest round that is open then."""
-        changes = []
-        for item, event, _ in self.exercises(TRANSFER):
-            amount = decimal(event["exercise_result"]["summary"]["inputDevelopmentFundAmount"])
-            changes.append((micros(item["record_time"]), "development_fund_spent", amount))
+    def stocks(self, time: int) -> tuple[Mapping[str, Decimal], Decimal]:
+        """What there is of each stock at a time, and the price of the earliest round that is open then."""
+        sums: dict[str, Decimal] = defaultdict(Decimal)
         for life in self.of(COIN, LOCKED, *POOLS):
-            # One that ended in a later migration before it was created was never there.
-            if life.until is None or life.since < life.until:
+            if life.lasts(time):
                 kind, amount = stock_of(life)
-                changes.append((life.since, kind, amount))
-                changes += [] if life.until is None else [(life.until, kind, -amount)]
-        rounds = [(round_number(life.payload), life) for life in self.of(OPEN)]
-        changes, place, sums = sorted(changes), 0, defaultdict(Decimal)
-        for time in times:
-            while place < len(changes) and changes[place][0] <= time:
-                sums[changes[place][1]] += changes[place][2]
-                place += 1
-            there = [one for one in rounds if one[1].since <= time and (one[1].until is None or one[1].until > time)]
-            _, earliest = min(there, key=lambda one: one[0])
-            yield sums, Decimal(earliest.payload["amuletPrice"])
+                sums[kind] += amount
+        for item, event, _ in self.exercises(TRANSFER):
+            if micros(item["record_time"]) <= time:
+                spent = event["exercise_result"]["summary"]["inputDevelopmentFundAmount"]
+                sums["development_fund_spent"] += decimal(spent)
+        opened = [life.payload for life in self.of(OPEN) if life.lasts(time)]
+        return sums, Decimal(min(opened, key=round_number)["amuletPrice"])
 
     def coupons(self) -> tuple[dict[int, Decimal], dict[int, Decimal], dict[int, Decimal]]:
         """By round: what its coupons minted, what became unclaimed as they expired, what the open ones are worth."""
@@ -297,29 +293,6 @@ class Books:
                     own[life.terms["owner"]][0] += change
                     own[life.terms["owner"]][1] += change if life.entity == LOCKED else 0
         return found
-
-    def apps(self) -> tuple[dict[tuple[str, int], set[str]], dict[tuple[str, int], list[Decimal]]]:
-        """By provider and day: who was paid through it, and what it burned in coin and, not rounded, in USD."""
-        users, burned = defaultdict(set), defaultdict(lambda: [Decimal(0), Decimal(0)])
-        for item in self.items:
-            day = micros(item["record_time"]) // DAY
-            for event, above, _ in steps(item):
-                choice, stated, amount = event.get("choice"), event.get("exercise_result"), None
-                if choice == TRANSFER:
-                    terms, summary = event["choice_argument"]["transfer"], stated["summary"]
-                    provider = terms["provider"]
-                    users[provider, day] |= {one["receiver"] for one in terms["outputs"]} - {terms["sender"]}
-                    # The fees of a purchase are inside what was paid.
-                    if terms["outputs"] and TRAFFIC not in above:
-                        fees = [*summary["outputFees"], summary["holdingFees"], summary["senderChangeFee"]]
-                        amount = sum(map(Decimal, fees))
-                elif choice in (TRAFFIC, *PREAPPROVALS):
-                    provider, amount = payer_of(event), Decimal(stated["amuletPaid"])
-                if amount is not None:
-                    (price,) = prices_in(stated)
-                    burned[provider, day][0] += amount
-                    burned[provider, day][1] += amount * price
-        return users, burned
 
 
 def stock_of(life: Life) -> tuple[str, Decimal]:

@@ -9,8 +9,9 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.models.computing import together
 from tests.economics.books import DAY, OPEN, micros
-from tests.economics.histories import WHOLE, frame_of
-from tests.economics.items import DSO, archive, create, update
+from tests.economics.histories import WHOLE, frame_of, known
+from tests.economics.items import DSO, archive, create, exercise, update
+from tests.economics.payments import RULES, output, paid, result
 from tests.sandbox.economy_books import round_number
 
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
@@ -135,18 +136,28 @@ def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
         assert day.share.to_list() == shares
 
 
-def test_an_app_has_the_users_and_the_burn_of_its_payments(books, tables):
-    apps = lf.app_daily(tables)
-    users, burned = books.apps()
+def test_an_app_has_the_users_and_the_burn_of_its_payments():
+    """0.56 and 0.1 in fees, 6 for traffic, whose fees are inside of that, and 3 for a preapproval, at 0.005 USD a coin.
 
-    assert sum(apps.users) > 0 < sum(apps.burned)
-    days = [(provider, micros(time) // DAY) for provider, time in zip(apps.provider, apps.time, strict=True)]
-    for who, row in zip(days, apps.itertuples(), strict=True):
-        assert row.users == len(users.get(who, ()))
-        coin, usd = burned.get(who, (0, 0))
-        assert row.burned == coin, who
-        assert abs(row.burned_usd - usd) < Decimal("1E-8"), who  # each payment is rounded
-    assert {who for who, own in users.items() if own} | {*burned} <= {*days}
+    Who pays itself is no user, and who only buys is no application."""
+    sent, fees = [output("bob", "1.0", "0.5"), output("alice", "2.0")], {"outputFees": ["0.3", "0.2"]}
+    inner = paid(outputs=[output(DSO, "6.0")], outputFees=["0.9"])
+    done, member = result() | {"amuletPaid": "6.0"}, {"memberId": "PAR::x", "trafficAmount": "1"}
+    bought = (
+        exercise(RULES, "r", "AmuletRules_BuyMemberTraffic", member | {"provider": who}, done, inner)
+        for who in ("app", "gas")
+    )
+    renewal = {"provider": "app", "amuletPaid": "3.0", "transferResult": result()}
+    rows = lf.app_daily(frame_of([
+        update("a", 0, paid(outputs=sent, holdingFees="0.05", senderChangeFee="0.01", **fees)),
+        update("b", 1, paid(outputs=[output("bob", "1.0"), output("carol", "1.0")], outputFees=["0.1", "0.0"])),
+        update("c", 2, *bought, archive(PREAPPROVAL, "p", "TransferPreapproval_Renew", {}, renewal)),
+        update("d", 86_400, paid(outputs=[output("bob", "1.0")], outputFees=["0.4"])),
+    ], **WHOLE))  # fmt: skip
+
+    assert known(rows, "provider", "users", "burned", "burned_usd") == [
+        ("app", 3, Decimal("9.66"), Decimal("0.0483")), ("app", 1, Decimal("0.4"), Decimal("0.002")),
+    ]  # fmt: skip
 
 
 def test_private_transactions_are_verdicts_without_an_update(history, twelve_days, days):
