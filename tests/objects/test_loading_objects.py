@@ -12,9 +12,7 @@ from ledgerframes.sandbox.faults import Faults
 from tests.objects.conftest import assert_same_rows
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import simulated
-
-BEGIN = (-(2**63), "0001-01-01")
-
+from tests.store.conftest import BEGIN
 
 #: Each with the least number of updates in its objects: a writer makes none of an empty segment, where a load ends.
 LEDGERS = [({}, 700), ({"hostile": True}, 50), ({"synchronizers": 5, "migrations": 5}, 50)]

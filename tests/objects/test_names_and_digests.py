@@ -11,9 +11,9 @@ from ledgerframes.interfaces.scan_objects import ObjectRef
 from ledgerframes.objects.sources import read_name, readable
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import replica
+from tests.store.conftest import BEGIN
 
 SAME, OTHER, NONE, LATER = ObjectFaults(), ObjectFaults(cut=True), ObjectFaults(served=False), "later"
-BEGIN = (-(2**63), "0001-01-01")
 
 
 @pytest.fixture(scope="module")
