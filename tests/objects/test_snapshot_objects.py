@@ -119,20 +119,19 @@ def snapshot_scan(parts, *, time=SNAPSHOT["record_time"], names=None, listed=Non
     micros = parse_timestamp(time)[0]
     folder = f"{format_trimmed(micros)}~{format_trimmed(micros + 86_400_000_000)}"
     names = names or [f"{folder}/ACS_compact_json_{number}.zstd" for number in range(len(parts))]
-    pages = scan(lambda _: {}, place=place)
+    bodies, pages = dict(zip(names, parts, strict=True)), scan(lambda _: {}, place=place)
 
     def reply(heard):
         if "/bulk/acs" in heard.target:
             base = f"http://{heard.headers['host']}/api/scan/v0/history/bulk/download/"
             refs = [
                 {"url": base + name, "digest": base64.b64encode(hashlib.sha256(part).digest()).decode()}
-                for name, part in zip(names, parts, strict=True)
+                for name, part in bodies.items()
             ]
             return answer({"record_time": time, "object_refs": refs} if listed is None else listed)
-        for name, part in zip(names, parts, strict=True):
-            if heard.target.endswith(name):
-                return Reply(body=part, headers=(("Content-Type", "application/octet-stream"),))
-        return pages(heard)
+        part = next((part for name, part in bodies.items() if heard.target.endswith(name)), None)
+        octets = (("Content-Type", "application/octet-stream"),)
+        return pages(heard) if part is None else Reply(body=part, headers=octets)
 
     return reply
 

@@ -56,6 +56,15 @@ def copied(parted, tmp_path):
 
 
 @pytest.fixture(scope="session")
+def filled(hour, tmp_path_factory):
+    """A store of the whole history of `hour`, and a snapshot with amounts; read only."""
+    store = lf.open_store(tmp_path_factory.mktemp("filled") / "lake")
+    store.sync(hour, workers=2, page_size=200)
+    store.sync(hour, tables=["instruments"])
+    return store
+
+
+@pytest.fixture(scope="session")
 def history(hour):
     """The whole history of `hour`."""
     return lf.load_history(hour, start=BEGIN)

@@ -14,7 +14,7 @@ from tests.economics.histories import frame_of
 from tests.economics.items import create, update
 from tests.rigs.servers import simulated
 from tests.store.conftest import mend_rejects
-from tests.store.test_rejects import BREAKS, spoil
+from tests.store.test_rejects import BROKEN, spoil
 
 NAMES = tables.DERIVABLE
 
@@ -122,7 +122,7 @@ def test_why_a_table_is_computed_again_is_said(store, monkeypatch):
             for number, one in enumerate(world.updates)
             if number > 40 and b"AmuletRules_Transfer" in one.rendered
         )
-        good = spoil(world, place, BREAKS["no template"])
+        good = spoil(world, place, *BROKEN["no template"])
         store.sync(net, progress=False, on_error="reject", derive=NAMES)
     file = next(path for path in (store._lake.folder / "mint_burn").rglob("*.parquet"))
     file.write_bytes(file.read_bytes()[:-40])

@@ -10,22 +10,14 @@ import ledgerframes as lf
 from tests.moving_window import place
 
 
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory):
-    store = lf.open_store(tmp_path_factory.mktemp("models") / "lake")
-    with lf.sandbox(updates=120) as net:
-        store.sync(net, progress=False)
-    return store
-
-
 @pytest.mark.parametrize("name", ["mint_burn", "mart_network_daily", "creates"])
-def test_sql_sees_each_model_as_a_view(lake, name):
-    found = lake.sql(f"select count(*) as n from {name}").n[0]
+def test_sql_sees_each_model_as_a_view(filled, name):
+    found = filled.sql(f"select count(*) as n from {name}").n[0]
     if hasattr(lf, name):
-        assert found == len(getattr(lf, name)(lake))
-    assert lake.sql(f"with {name} as (select 1 as one) select * from {name}").one[0] == 1
+        assert found == len(getattr(lf, name)(filled))
+    assert filled.sql(f"with {name} as (select 1 as one) select * from {name}").one[0] == 1
     if name == "mint_burn":
-        assert lake.sql("select count(*) as n from mint_burn join updates using (update_id)").n[0] == found
+        assert filled.sql("select count(*) as n from mint_burn join updates using (update_id)").n[0] == found
 
 
 def _report(store, folder):

@@ -19,15 +19,6 @@ from tests.store.conftest import KEYS, assert_same
 COIN = "Splice.Amulet:Amulet"
 
 
-@pytest.fixture(scope="module")
-def filled(hour, tmp_path_factory):
-    """A store of the whole history of `hour`; read only."""
-    store = lf.open_store(tmp_path_factory.mktemp("filled") / "lake")
-    store.sync(hour, workers=2, page_size=200)
-    store.sync(hour, tables=["instruments"])
-    return store
-
-
 def test_a_table_is_what_the_loader_gives_in_every_form(filled, history):
     for name in KEYS:
         found = filled.load(name)

@@ -17,31 +17,24 @@ def _payload(item):
     event["create_arguments" if "create_arguments" in event else "choice_argument"] = "@@"
 
 
-BREAKS = {
-    "no template": lambda item: _first_event(item).pop("template_id"),
-    "a missing child": lambda item: item["root_event_ids"].append("nothing:9"),
-    "no effective time": lambda item: item.pop("effective_at"),
-    "events as text": lambda item: item.update(events_by_id="none"),
-    "a time that is none": lambda item: item.update(effective_at="tomorrow"),
-    "no record time": lambda item: item.pop("record_time"),
-    "an id that is a number": lambda item: item.update(update_id=5),
-    "an empty id": lambda item: item.update(update_id=""),
-}
-#: Values that no JSON reader takes.
-VALUES = {
-    "a lone surrogate": b'"\\ud800"',
-    "NaN": b"NaN",
-    "Infinity": b"-Infinity",
-    "deep lists": b"[" * 10_000 + b"]" * 10_000,
-    "deep objects": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
-    "brackets and quotes in a text beside NaN": b'["}]\\"{[", NaN, "\\\\"]',
-    "bytes that are not UTF-8": b'"\xff\xfe"',
-}
+#: How an item is broken: what changes it, and what then stands for "@@", often a value that no JSON reader takes.
 BROKEN = {
-    "a lone surrogate": (_payload, VALUES["a lone surrogate"]),
-    **{name: (spoiling, b"") for name, spoiling in BREAKS.items()},
-    "an unreadable place": (lambda item: item.update(record_time="@@"), VALUES["a lone surrogate"]),
-    **{name: (_payload, value) for name, value in VALUES.items()},
+    "a lone surrogate": (_payload, b'"\\ud800"'),
+    "no template": (lambda item: _first_event(item).pop("template_id"),),
+    "a missing child": (lambda item: item["root_event_ids"].append("nothing:9"),),
+    "no effective time": (lambda item: item.pop("effective_at"),),
+    "events as text": (lambda item: item.update(events_by_id="none"),),
+    "a time that is none": (lambda item: item.update(effective_at="tomorrow"),),
+    "no record time": (lambda item: item.pop("record_time"),),
+    "an id that is a number": (lambda item: item.update(update_id=5),),
+    "an empty id": (lambda item: item.update(update_id=""),),
+    "an unreadable place": (lambda item: item.update(record_time="@@"), b'"\\ud800"'),
+    "NaN": (_payload, b"NaN"),
+    "Infinity": (_payload, b"-Infinity"),
+    "deep lists": (_payload, b"[" * 10_000 + b"]" * 10_000),
+    "deep objects": (_payload, b'{"a":' * 10_000 + b"1" + b"}" * 10_000),
+    "brackets and quotes in a text beside NaN": (_payload, b'["}]\\"{[", NaN, "\\\\"]'),
+    "bytes that are not UTF-8": (_payload, b'"\xff\xfe"'),
 }
 
 
@@ -103,7 +96,7 @@ def test_a_load_and_a_sync_name_a_broken_item_and_a_sync_keeps_what_was_before(s
 def test_a_load_keeps_the_small_pages_before_a_broken_item():
     with lf.sandbox(updates=200) as net:
         whole, world = lf.load_updates(net, start=BEGIN), net.sandbox.world
-        spoil(world, next(one for one in transactions(world) if one > 130), BREAKS["a time that is none"])
+        spoil(world, next(one for one in transactions(world) if one > 130), *BROKEN["a time that is none"])
         part = lf.load_updates(net, start=BEGIN, page_size=20, allow_partial=True)
         assert not part.attrs["complete"]
         assert 100 <= len(part) < 160
@@ -116,7 +109,7 @@ def test_rejects_that_can_be_read_now_move_to_the_history(store):
     with lf.sandbox(updates=200) as net:
         wanted = lf.load_history(net, start=BEGIN)
         world = net.sandbox.world
-        good, later = (spoil(world, transactions(world)[place], BREAKS["no template"]) for place in (40, 60))
+        good, later = (spoil(world, transactions(world)[place], *BROKEN["no template"]) for place in (40, 60))
         store.sync(net, on_error="reject")
     mend_rejects(store, good)
     assert len(store.retry_rejects()) == 1  # what still cannot be read stays
@@ -131,7 +124,7 @@ def test_a_page_without_any_place_is_an_error_even_then(store):
     with lf.sandbox(updates=60, migrations=1) as net:
         world = net.sandbox.world
         for place in transactions(world):
-            spoil(world, place, BREAKS["no record time"])
+            spoil(world, place, *BROKEN["no record time"])
         with pytest.raises(lf.errors.DecodeError):
             store.sync(net, page_size=5, on_error="reject")
 
@@ -144,7 +137,7 @@ def test_a_stored_update_that_a_server_shows_broken_is_not_missing_there(store):
         world.updates[:] = every[: place + 2]
         store.sync(net, progress=False)
         world.updates[:] = every
-        good = spoil(world, place, BREAKS["no template"])
+        good = spoil(world, place, *BROKEN["no template"])
         assert store.sync(net, on_error="reject", progress=False).complete
 
     assert store.load("updates").update_id.tolist().count(good.update_id) == 1

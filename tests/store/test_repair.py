@@ -216,21 +216,17 @@ def test_a_lost_list_of_tables_is_said_and_made_again(copied, small):
     assert copied.check()
 
 
-def altered(rows, name, value):
-    column = rows[name].to_pylist()
-    column[5] = value(column[5])
-    return rows.set_column(rows.column_names.index(name), rows.schema.field(name), pa.array(column, rows[name].type))
+def altered(rows, name, value, place=5):
+    column, index = rows[name].to_pylist(), rows.column_names.index(name)
+    column[place] = value(column[place])
+    return rows.set_column(index, rows.schema.field(name), pa.array(column, rows[name].type))
 
 
 def other_counter(rows):
     """The rows, one assignment whose unassignment is there with another counter."""
-    places = [n for n, kind in enumerate(rows["kind"].to_pylist()) if kind == "assignment"]
-    pairs = rows["unassign_id"].to_pylist()
-    place = next(n for n in places if pairs.count(pairs[n]) == 2)
-    counters = rows["reassignment_counter"].to_pylist()
-    counters[place] += 50
-    column = rows.column_names.index("reassignment_counter")
-    return rows.set_column(column, rows.schema.field(column), pa.array(counters, pa.int64()))
+    pairs, kinds = rows["unassign_id"].to_pylist(), rows["kind"].to_pylist()
+    place = next(n for n, kind in enumerate(kinds) if kind == "assignment" and pairs.count(pairs[n]) == 2)
+    return altered(rows, "reassignment_counter", lambda counter: counter + 50, place)
 
 
 #: What is wrong with some tables at once, and what `check` says of each.
