@@ -10,7 +10,6 @@ import ledgerframes as lf
 from ledgerframes.cli import main
 
 TOKEN = "sesame-0f3a9c"
-PROGRAM = (sys.executable, "-m", "ledgerframes")
 NAMED = ("LEDGERFRAMES_TOKEN", "LEDGERFRAMES_SCAN_TOKEN")
 KEPT = ("PATH", "PYTHONPATH", "SYSTEMROOT", "COVERAGE_PROCESS_START")
 
@@ -41,7 +40,7 @@ def lake(tmp_path_factory, scan):
 @pytest.fixture
 def program():
     """How the program is started, installed or not."""
-    return PROGRAM
+    return sys.executable, "-m", "ledgerframes"
 
 
 @pytest.fixture

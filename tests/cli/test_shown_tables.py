@@ -15,11 +15,6 @@ from hypothesis import strategies as st
 from ledgerframes.cli.output import lines
 
 
-def one(value):
-    """How a cell is shown."""
-    return lines(pa.table({"name": pa.array([value], from_pandas=True)})).split("\n")[-1]
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -33,7 +28,8 @@ def one(value):
     ids=repr,
 )  # fmt: skip
 def test_a_cell_says_what_it_holds(value, shown):
-    assert one(value).strip() == shown
+    text = lines(pa.table({"name": pa.array([value], from_pandas=True)}))
+    assert text.split("\n")[-1].strip() == shown
 
 
 def test_numbers_stand_to_the_right_and_text_to_the_left_also_of_one_name_and_without_rows():
@@ -60,11 +56,8 @@ def test_a_row_is_a_line_in_a_pipe(cells):
     ids=["reference", "frame", "one name"],
 )
 def test_a_terminal_gets_lines_that_fit(command, monkeypatch, lake, words, begun, said):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    monkeypatch.setattr(sys, "stdout", terminal := io.StringIO())
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
     ended = command(*(lake if word == "LAKE" else word for word in words), COLUMNS="70")
     printed = terminal.getvalue().splitlines()
 

@@ -9,12 +9,6 @@ DELTA, EFFECTS = "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECT
 
 
 @pytest.fixture(scope="module")
-def stakeholders(net_books):
-    """The parties of every contract, by its id."""
-    return {one: {*life.event["signatories"], *life.event["observers"]} for one, life in net_books.lives.items()}
-
-
-@pytest.fixture(scope="module")
 def transactions(items):
     return [item for item in items if "events_by_id" in item]
 
@@ -55,7 +49,7 @@ def last(item, event):
     return last(item, item["events_by_id"][below[-1]]) if below else int(event["event_id"].rpartition(":")[2])
 
 
-def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(sandbox, big, stakeholders):
+def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(sandbox, big, net_books):
     found = events(sandbox, big, wanted(anyone=True))
     effects = events(sandbox, big, wanted(anyone=True, shape=EFFECTS))
 
@@ -64,7 +58,9 @@ def test_the_acs_delta_holds_what_comes_and_what_goes_but_nothing_in_between(san
         for number, one in enumerate(preorder(big))
         if one["contract_id"] in lasting(big)[0] and one.get("consuming", True)
     ]
-    assert all(set(event["witnessParties"]) == stakeholders[event["contractId"]] for _, event in found)
+    for _, event in found:
+        made = net_books.lives[event["contractId"]].event
+        assert {*event["witnessParties"]} == {*made["signatories"], *made["observers"]}
     assert {event["contractId"] for _, event in effects if event["acsDelta"]} == {one["contractId"] for _, one in found}
     for number, ((_, event), node) in enumerate(zip(effects, preorder(big), strict=True)):
         assert (event["nodeId"], event["contractId"]) == (number, node["contract_id"])
