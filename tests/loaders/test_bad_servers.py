@@ -133,7 +133,7 @@ def test_follow_outlives_every_bad_answer(tmp_path, caplog):
 
 
 def test_whatever_looks_at_a_history_follows_a_maximum_smaller_than_its_samples(tmp_path):
-    with simulated(updates=150) as base, replica(base.sandbox, page_maximum=25) as box, connected(box.scan_url) as net:
+    with simulated(updates=100) as base, replica(base.sandbox, page_maximum=25) as box, connected(box.scan_url) as net:
         pd.testing.assert_frame_equal(lf.load_updates(net, last="10min"), lf.load_updates(base, last="10min"))
         pd.testing.assert_frame_equal(lf.load_active_contracts(net), lf.load_active_contracts(base))
         assert lf.migrations(net).equals(lf.migrations(base))

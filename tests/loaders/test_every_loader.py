@@ -39,9 +39,9 @@ def test_faults_on_the_way_change_nothing_and_the_source_is_the_server_that_answ
     # A 404 that is cut off cannot be told from a path that the server does not know.
     kinds = () if name == "load_transfer_preapprovals" else ("429", "503", "reset", "truncated", "empty")
     with world.box.replica() as box, world.connected(box, dead=dead, attempts=20) as net:
-        wanted = frames(load(name, net, world, page_size=20))
+        wanted = frames(load(name, net, world, page_size=40))
         box.faults = Faults(rates=dict.fromkeys(kinds, 0.1), seed=3)
-        for frame, sound in zip(frames(load(name, net, world, page_size=20)), wanted, strict=True):
+        for frame, sound in zip(frames(load(name, net, world, page_size=40)), wanted, strict=True):
             pd.testing.assert_frame_equal(frame, sound)
             assert NOWHERE not in frame.attrs["source"]
             assert frame.attrs["source"].startswith("http://")
