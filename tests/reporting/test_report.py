@@ -102,6 +102,7 @@ def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
     assert "Holdings cannot be derived" in words
     assert "Balances cannot be computed from this range, since they need the history from ledger begin" in words
     assert "The supply after each round is not known" in words
+    assert "opening=" not in words
     assert "tables=[&#x27;licenses&#x27;]" in words
     assert Reader(words).headings == TITLES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from functools import wraps
@@ -22,7 +23,13 @@ from ledgerframes.plot.supply import largest_balances
 _FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
 _FEW: Final = 3  # holders, for which no concentration is stated
+_OPENING: Final = re.compile(r"(?:,? or|;) (?:give )?opening=[^;]*")
 Make = Callable[[ReportData], Section]
+
+
+def reason(error: Exception) -> str:
+    """Why a table cannot be computed, without the opening, which a report does not take."""
+    return _OPENING.sub("", str(error))
 
 
 def titled(title: str) -> Callable[[Callable[[ReportData], list[str] | str]], Make]:
@@ -39,7 +46,7 @@ def titled(title: str) -> Callable[[Callable[[ReportData], list[str] | str]], Ma
                 with localcontext(prec=60):
                     parts = made(report_data)
             except (PartialResultError, InputError) as error:
-                parts = f"This cannot be shown for this range: {error}"
+                parts = f"This cannot be shown for this range: {reason(error)}"
             return Section(title, [text(parts, quiet=True)] if isinstance(parts, str) else parts)
 
         return section
@@ -54,7 +61,7 @@ def balances(report_data: ReportData) -> list[str] | str:
     try:
         known = largest_balances(report_data.models, events["record_time"], _HOLDERS, opening=report_data.opening)
     except PartialResultError as error:
-        return f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {error}"
+        return f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {reason(error)}"
     if not known.attrs["holders"]:
         return "Nobody holds coin in this range."
     over_time = known if report_data.period.start is None else known[known["time"] >= report_data.period.start]

@@ -14,6 +14,7 @@ from ledgerframes.apps.html_report.coin_sections import (
     coin_supply,
     concentration,
     largest,
+    reason,
     rewards,
     titled,
     transfers,
@@ -50,7 +51,7 @@ def key_figures(report_data: ReportData) -> list[str] | str:
         try:
             parts += add(report_data)
         except PartialResultError as error:
-            parts.append(text(f"{what} cannot be computed from this range: {error}", quiet=True))
+            parts.append(text(f"{what} cannot be computed from this range: {reason(error)}", quiet=True))
     return parts
 
 
@@ -178,7 +179,7 @@ def holdings(report_data: ReportData) -> list[str] | str:
         snapshot = report_data.snapshot("holdings_summary")
         if snapshot is None:
             advice = "or sync snapshots: store.sync(net, tables=['holdings_summary'], parties=[...])"
-            return f"Holdings cannot be derived from this range: {error}; {advice}."
+            return f"Holdings cannot be derived from this range: {reason(error)}; {advice}."
         balances = snapshot[snapshot["loaded_at"] == snapshot["loaded_at"].max()]
         origin = f"From the servers' summary of the parties asked for, {as_of(balances, 'record_time')}."
         spread = ""  # others hold coin, too
