@@ -42,6 +42,7 @@ def test_a_new_lake_of_a_pruned_scan_says_where_it_begins_and_one_of_what_lies_b
     assert set(frame.update_id) == ids(net, 400)
     assert (frame.attrs["complete"], frame.attrs["from_beginning"]) == (True, False)
     assert frame.attrs["begins_late"] == begin[1]
+    assert frame.attrs["range"].startswith(f"{begin[1]} of migration {begin[0]} (the first update there) to ")
 
     other = lf.open_store(tmp_path / "other")
     for end in (place(net, 300), place(net, 300)[1], place(net, 390)):

@@ -289,8 +289,11 @@ class Part:
 
     def attrs(self, url: str, window: LakeWindow) -> dict[str, Any]:
         """The origin of its rows."""
+        late, low = self.begins_late, "ledger begin" if self.from_beginning else ""
+        if late is not None:
+            low = f"{format_timestamp(late.micros)} of migration {late.migration_id} (the first update there)"
         return provenance(
-            sources=(url,), range=window.in_words("ledger begin" if self.from_beginning else ""), cursor=None,
+            sources=(url,), range=window.in_words(low), cursor=None,
             complete=self.complete, from_beginning=self.from_beginning, begins_late=self.begins_late,
             settled=self.settled, left_out=self.left_out, counted_from=window.counted_from,
             bounds=window.wanted.bounds(),
