@@ -73,8 +73,10 @@ def test_a_lake_behind_the_window_goes_on_and_names_the_gap(net, store):
     store.sync(net, end=place(net, 200))
     net.sandbox.prune(before=place(net, 400))
 
-    store.sync(net)
+    behind = store.sync(net)
 
+    assert behind.complete
+    assert "gaps     migration 1 after" in str(behind)
     with pytest.raises(lf.errors.PartialResultError, match="does not cover"):
         store.load("updates")
     assert stored(store, allow_partial=True) == ids(net, 0, 200) | ids(net, 400)
@@ -82,7 +84,7 @@ def test_a_lake_behind_the_window_goes_on_and_names_the_gap(net, store):
     again = store.sync(net)
     assert (again.commits, sum(again.rows.values())) == (0, 0)
     net.sandbox.prune()
-    store.sync(net)
+    assert not store.sync(net).gaps
     assert stored(store) == ids(net)  # another scan, or the same one, has it after all
 
 

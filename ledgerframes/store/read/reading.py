@@ -60,7 +60,7 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
         PartialResultError: a requested part is not covered, and the caller did not allow that.
     """
     covered, late = coverage.common, coverage.begin and coverage.begin.late
-    holes = _holes(coverage, window)
+    holes = holes_of(coverage, window)
     first = late or coverage.start
     # A lake that begins at a time does so in every migration.
     end = window.end if window.end is not None and coverage.starts_at_a_time(window.end.migration_id) else None
@@ -94,7 +94,7 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
     return intersection(covered, requested), bool(covered) and not (holes or before)
 
 
-def _holes(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
+def holes_of(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
     """The parts of a window that the store lacks; an open side of a window asks for nothing beyond the stored range.
 
     Nor does a migration that was read up to the next one have a gap after its end, if that is covered from its start:

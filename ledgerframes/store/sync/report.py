@@ -30,7 +30,8 @@ class SyncReport(Result):
         commits: how many commits were made.
         covered: the intervals that the store now covers, in words.
         begins_late: the time of the first update that the servers had, if older ones are known to have existed.
-        left: what was requested and is still not covered, in words.
+        gaps: what was requested and is not covered though later parts are: no server had it any more, or `left` has it.
+        left: what was requested and can be had, and is still not covered, in words.
         rejected: items that could not be decoded and were added to `rejects`.
         versions: each table's version after the sync.
         sources: servers, without anything secret.
@@ -52,6 +53,7 @@ class SyncReport(Result):
     commits: int = 0
     covered: tuple[str, ...] = ()
     begins_late: str | None = None
+    gaps: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     rejected: int = 0
     versions: dict[str, int] = field(default_factory=dict)
@@ -81,6 +83,7 @@ class SyncReport(Result):
             ("commits", f"{self.commits:,}"),
             *(("" if place else "covered", part) for place, part in enumerate(self.covered or ("nothing yet",))),
             *([("begins", f"late, at {self.begins_late}: older updates had been pruned")] if self.begins_late else []),
+            *([("gaps", "; ".join(self.gaps))] if self.gaps else []),
             *([("left", "; ".join(self.left))] if self.left else []),
             *([("error", self.error)] if self.error else []),
         ]

@@ -21,6 +21,7 @@ from ledgerframes.stopping import Stop, held_back
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.read.reading import holes_of
 from ledgerframes.store.root import Root
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
@@ -231,6 +232,7 @@ class _Run:
             self._report,
             seconds=round(self._request.clock.monotonic() - self._began, 3),
             covered=_covered(root),
+            gaps=_gaps(root, self._request),
             begins_late=_begins_late(root),
             versions={name: table.version for name, table in root.stored.items() if table.version is not None},
             requests=stats.requests - self._before.requests,
@@ -263,6 +265,17 @@ def _covered(root: Root) -> tuple[str, ...]:
         str(interval) if of is HISTORY else f"{of.name}: {interval}"
         for of in SETS
         for interval in root.coverage_of(of).common
+    )
+
+
+def _gaps(root: Root, request: SyncRequest) -> tuple[str, ...]:
+    """The requested parts before the end of a history's coverage that are not covered, in words."""
+    return tuple(
+        str(interval) if of is HISTORY else f"{of.name}: {interval}"
+        for of in request.sets
+        if (coverage := root.coverage_of(of)).common
+        for interval in holes_of(coverage, request.window)
+        if interval < coverage.common[-1]
     )
 
 
