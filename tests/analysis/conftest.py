@@ -20,8 +20,7 @@ class Served:
     def __init__(self, net):
         self.net = net
         self.history = lf.load_history(net, start=BEGIN, decimals="exact")
-        self.items = list(lf.rebuild_items(self.history))
-        self.books = Books(self.items)
+        self.books = Books(lf.rebuild_items(self.history))
 
 
 @pytest.fixture(scope="session")
