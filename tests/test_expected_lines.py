@@ -47,6 +47,8 @@ def test_events_are_chosen_on_the_way(world):
     both = lf.load_events(net, template=coin, party=party, columns=["event_id"], progress=False)
     assert both.event_id.tolist() == history.events.event_id[of_party & (history.events.template_name == coin)].tolist()
     assert both.attrs["only"] == {"template": [coin], "party": [party]}
+    with pytest.raises(lf.errors.InputError, match="party='alice' is not valid: give a whole party id"):
+        lf.load_events(net, party="alice")
 
 
 COIN = "Splice.Amulet:Amulet"

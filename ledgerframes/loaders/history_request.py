@@ -53,6 +53,9 @@ class EventChoice:
                 refuse(key, wanted[key], "give one text or several, or leave it out for all events")
         for template in read.get("template", ()):
             entity(template, "template")
+        for party in read.get("party", ()):
+            if "::" not in party:
+                refuse("party", party, "give a whole party id, such as 'alice::1220…'")
         return cls(**read) if read else None
 
     @property
