@@ -105,7 +105,7 @@ HARMS = {
 TOGETHER = [
     [("torn", "views"), ("empty", "mint_burn"), ("flip", "coin_history"), ("cut", "licenses"),
      ("unlink", "active_contracts"), ("unlink", "syncs")],
-    [("checkpoint", "verdicts"), ("flip", "events"), ("remove", "app_activity")],
+    [("checkpoint", "licenses"), ("flip", "events"), ("remove", "app_activity")],
 ]  # fmt: skip
 CASES = [[(harm, name)] for harm in ("remove", "empty", "flip", "unlink") for name in ALL]
 CASES += [[(harm, name)] for harm in ("damage", "cut") for name in ("updates", "views", "coin_history", "syncs")]
