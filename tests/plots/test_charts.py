@@ -78,7 +78,8 @@ CASES = {
 }
 #: How a chart is drawn: into axes of a size or a figure of its own, and in which theme.
 LOOKS = {
-    "dark": ((7.5, 5.6), "dark"), "3 by 2 inches": ((3, 2), "light"), "own figure": (None, "light"),
+    "dark": ({"figsize": (7.5, 5.6), "layout": "constrained"}, "dark"), "3 by 2 inches": ({"figsize": (3, 2)}, "light"),
+    "own figure": (None, "light"),
 }  # fmt: skip
 
 
@@ -139,16 +140,16 @@ def colours(svg):
 @pytest.mark.long(quick=6)
 @every_chart_with(LOOKS)
 def test_labels_lie_apart_and_can_be_read_within_the_axes_and_title_given_however_many_there_are(name, case):
-    chart, (size, theme) = getattr(lf.plot, name), LOOKS[case]
+    chart, (figure, theme) = getattr(lf.plot, name), LOOKS[case]
     with lf.plot.style(theme) as look:
-        given = None if size is None else plt.subplots(figsize=size, layout="constrained")[1]
-        ax = chart(MANY[name] if size != (3, 2) else USUAL[name], ax=given, title="Mine")
-        figure = chart(USUAL[name], backend="plotly", title="Mine")
+        given = None if figure is None else plt.subplots(**figure)[1]
+        ax = chart((USUAL if case == "3 by 2 inches" else MANY)[name], ax=given, title="Mine")
+        drawn_by_plotly = chart(USUAL[name], backend="plotly", title="Mine")
 
     assert given in (None, ax)
     assert len(plt.get_fignums()) == 1
     assert ax._left_title.get_text() == "Mine"
-    assert "<b>Mine</b>" in figure.layout.title.text
+    assert "<b>Mine</b>" in drawn_by_plotly.layout.title.text
     assert overlapping(words(ax)) == []
     assert outside_of_the_figure(ax, words(ax)) == []
     ground = luminance(to_rgb(look.rc["figure.facecolor"]))
@@ -156,7 +157,7 @@ def test_labels_lie_apart_and_can_be_read_within_the_axes_and_title_given_howeve
         if text.get_gid() != "count" or KINDS[name] is not Matrix:  # those lie on cells of their own colour
             ink = luminance(to_rgb(text.get_color()))
             assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) > 2.8, text.get_text()
-    assert figure.layout.paper_bgcolor == {"light": "rgba(255,255,255,1)", "dark": "rgba(20,24,29,1)"}[theme]
+    assert drawn_by_plotly.layout.paper_bgcolor == {"light": "rgba(255,255,255,1)", "dark": "rgba(20,24,29,1)"}[theme]
 
 
 def test_every_chart_takes_its_frame_alone_by_position_and_says_what_gives_one():
