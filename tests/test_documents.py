@@ -1,7 +1,5 @@
 """What the documents show is what a reader gets: blocks print what stands below, commands parse, links lead on."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib

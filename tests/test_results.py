@@ -1,7 +1,5 @@
 """What long operations return shows itself alike: as text, as plain values, as JSON and in notebooks."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The sample in `data/` is what its program makes, reads without a server, and stays small."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the doctor finds on servers that are well, and on servers that are not, and what it advises."""
 
-from __future__ import annotations
-
 import json
 import time
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """`reward_flows`: any cut of a history says of each kind what the whole says of that time, to the last digit."""
 
-from __future__ import annotations
-
 import json
 import random
 import warnings

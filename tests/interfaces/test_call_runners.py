@@ -1,7 +1,5 @@
 """`net.scan.preview` and `net.scan.raw` run the methods of `net.scan` in other ways, and `net.scan.call` any route."""
 
-from __future__ import annotations
-
 import inspect
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Votes as a scan has them are those of its history, page by page and id by id."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Every arm of a `case` is reached: one that no history takes is dead, or nobody has tried it."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

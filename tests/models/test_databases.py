@@ -1,7 +1,5 @@
 """One database is kept from table to table: when another is made instead, and that tables are the same in either."""
 
-from __future__ import annotations
-
 import multiprocessing
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tables of governance against the raw events, read another way, and what no simulated history has, by hand."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What models take of memory and disk, and what of the machine their connection may touch."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 They are also read apart: from the raw JSON of coins and payments, by nothing that the models share.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """`issuance` and `supply_by_purpose` against the raw events, read another way, and what no history has, by hand."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """`lf.model` and `lf.models`: the SQL runs in DuckDB alone, over exported Parquet in any order, with the same rows."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from inspect import signature

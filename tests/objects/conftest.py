@@ -1,7 +1,5 @@
 """What tests of objects share: rows equal in any order of members, objects made by hand, a sandbox to be damaged."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 

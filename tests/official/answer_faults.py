@@ -1,7 +1,5 @@
 """What of an answer breaks the official files, and which of it real servers do likewise; tests and the fuzz call it."""
 
-from __future__ import annotations
-
 import json
 
 from tests.official.interface_files import operation

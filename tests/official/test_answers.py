@@ -1,7 +1,5 @@
 """Answers of the sandbox are as the official files say, save where real ones are not, and its payloads as captured."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 

@@ -1,7 +1,5 @@
 """Every request that the client sends is valid against the official interface files."""
 
-from __future__ import annotations
-
 import json
 import pkgutil
 from importlib import import_module

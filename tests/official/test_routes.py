@@ -1,7 +1,5 @@
 """What the sandbox refuses, and all that a validator's scan-proxy serves, is answered as the official files say."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

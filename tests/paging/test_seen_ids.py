@@ -1,7 +1,5 @@
 """An update id that a server shows at two cursors is refused, in pages of any size and after any number of updates."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

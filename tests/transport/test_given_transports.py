@@ -1,7 +1,5 @@
 """Any `httpx.BaseTransport` carries the requests: with the retries, tokens and bounds of every other connection."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

@@ -1,7 +1,5 @@
 """Tokens that end: fetched once more after a 401, kept until shortly before they expire, or by client credentials."""
 
-from __future__ import annotations
-
 import base64
 import logging
 import re

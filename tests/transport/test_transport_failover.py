@@ -1,7 +1,5 @@
 """Which server and which route is asked, and what is remembered of it."""
 
-from __future__ import annotations
-
 import pytest
 from hostile_server import Reply, answer, text, unused_port
 

@@ -1,7 +1,5 @@
 """When a request is tried again, how long is waited, and when it is not."""
 
-from __future__ import annotations
-
 import logging
 import time
 from email.utils import formatdate
