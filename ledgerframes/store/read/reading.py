@@ -380,13 +380,10 @@ def _whole_snapshots(snapshots: Sequence[StoredSnapshot], *, allow_partial: bool
         what = f"of a snapshot that is not whole there are {snapshots[-1].rows:,} contracts"
         how = "Run the same sync again, which resumes where it stopped"
         if snapshots[-1].state is State.DAMAGED:
-            what, how = (
-                "rows of its newest snapshot are lost",
-                'Read one with store.sync(net, tables=["active_contracts"])',
-            )
-        raise PartialResultError(
-            f"{ACTIVE_CONTRACTS.name}: {what}. {how}, or pass allow_partial=True to get what there is"
-        )
+            what = "rows of its newest snapshot are lost"
+            how = f'Read one with store.sync(net, tables=["{ACTIVE_CONTRACTS.name}"])'
+        how += ", or pass allow_partial=True to get what there is"
+        raise PartialResultError(f"{ACTIVE_CONTRACTS.name}: {what}. {how}")
     return (None, rows is None) if allow_partial else (rows, True)
 
 
