@@ -40,9 +40,8 @@ _SAMPLES: Final = 5
 _LATER: Final = 0.618
 #: Requests that prove the end of an open range: its last updates once more, an empty page, and the first page again.
 _OF_END: Final = 3
-#: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers: up to the newest
-#: update, up to the next migration, and up to a time.
-_OF_CUTTING: Final = (8, 2, 5)
+#: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers, by what ends it.
+_OF_CUTTING: Final = {"the newest update": 8, "the next migration": 2, "a time": 5}
 #: Requests by which a sync that commits more than once settles the end of what it has read, besides one per migration.
 _OF_SETTLING: Final = 3
 _WORKERS: Final = 4
@@ -229,8 +228,9 @@ def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[floa
         if count < MAXIMUM:
             continue
         shards = min(4 * _WORKERS, pages // _WORKERS)
-        kind = 2 if not part.whole_end else int(part.migration_id < newest.migration_id)
-        requests += pages - 1 + _OF_CUTTING[kind] + (shards if shards > 1 else 0)
+        whole = "the next migration" if part.migration_id < newest.migration_id else "the newest update"
+        ends_at = whole if part.whole_end else "a time"
+        requests += pages - 1 + _OF_CUTTING[ends_at] + (shards if shards > 1 else 0)
     return requests
 
 
