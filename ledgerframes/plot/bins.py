@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from ledgerframes.arguments import duration
 from ledgerframes.errors import InputError
 from ledgerframes.number_format import count_text, plural
 from ledgerframes.plot.contents import Axis, Floats, Micros, Scale, Series, Stack
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DAY: Final = 86_400_000_000
 QUARTER: Final = 100  # bars at most, so that the days of a quarter have one each

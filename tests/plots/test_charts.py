@@ -16,9 +16,9 @@ import pytest
 from matplotlib.colors import to_rgb, to_rgba
 
 import ledgerframes as lf
-from ledgerframes.apps.html_report.page import _vectors
 from ledgerframes.plot.contents import Bars, Flows, Matrix, Nothing, Panels, Stack, Steps
 from ledgerframes.plot.palette import in_dark, luminance
+from ledgerframes.plot.static.vectors import vectors
 from tests.plots import frames
 from tests.plots.seen import drawn, outside_of_the_figure, overlapping, subtitle, words
 
@@ -118,7 +118,7 @@ def test_a_case_is_one_content_that_both_libraries_draw(name, case):
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("name", USUAL)
 def test_a_dark_chart_follows_from_a_light_one_but_for_heat_maps(name):
-    light, dark = (_vectors(getattr(lf.plot, name).__wrapped__(USUAL[name]), theme) for theme in ("light", "dark"))
+    light, dark = (vectors(getattr(lf.plot, name).__wrapped__(USUAL[name]), theme) for theme in ("light", "dark"))
 
     followed = in_dark(light)
 

@@ -3,6 +3,8 @@
 import base64
 import re
 import shutil
+import subprocess
+import sys
 from decimal import Decimal, localcontext
 from html.parser import HTMLParser
 
@@ -295,6 +297,25 @@ def test_pictures_follow_the_theme_and_paper_is_light(filled, tmp_path):
     style = words[: words.index("</style>")]
     assert "@media screen and (prefers-color-scheme: dark)" in style
     assert "@media print" in style
+
+
+ALONE = """
+import sys, ledgerframes as lf
+path, sys.executable = sys.argv[1], sys.argv[2]
+with lf.sandbox(seed=7, updates=30) as net:
+    lf.report(lf.load_history(net), path, sections=["activity", "flows"])
+print("matplotlib" in sys.modules)
+"""
+
+
+def test_charts_are_drawn_by_another_process_or_where_it_ends_by_this_one(tmp_path):
+    pages = []
+    for python, loads in ((sys.executable, "False"), (shutil.which("false"), "True")):
+        place = tmp_path / loads
+        assert subprocess.check_output([sys.executable, "-c", ALONE, place, python], text=True).strip() == loads
+        pages.append(re.sub("made .* UTC", "", place.read_text(encoding="utf-8")))
+    assert pages[0] == pages[1]
+    assert Reader(pages[0]).pictures == 3
 
 
 def test_a_report_reads_no_table_that_its_sections_do_not_need(place, tmp_path):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 import json
+import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, Self
@@ -17,7 +18,8 @@ import pandas as pd
 
 from ledgerframes.errors import visible
 from ledgerframes.plot.contents import Content
-from ledgerframes.plot.palette import in_dark, style
+from ledgerframes.plot.palette import style
+from ledgerframes.plot.static.vectors import ENDED, drawing_process, drawn_by, in_both
 from ledgerframes.showing import cell, ids_of, is_number, labelled
 from ledgerframes.stopping import Stop
 from ledgerframes.threads import result, spawn
@@ -145,16 +147,17 @@ def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS, who
 
 
 class Charts:
-    """The charts of a page: within its context threads draw them, one by one, while the caller computes on.
+    """The charts of a page: within its context they are drawn one by one, while the caller computes on.
 
     Args:
         interactive: to zoom into.
     """
 
     def __init__(self, *, interactive: bool = False) -> None:
-        self._chart = _zoomable if interactive else _picture
+        self._interactive = interactive
         self._made: dict[str, Future[str]] = {}
         self._drawing, self._opened = threading.Lock(), False
+        self._process: subprocess.Popen[bytes] | None = None
 
     def add(self, content: Content, words: str) -> str:
         """A mark that `into` replaces by the chart; all other text has none, as it is escaped."""
@@ -164,7 +167,12 @@ class Charts:
 
     def _draw(self, content: Content, words: str) -> str:
         with self._drawing:  # settings of matplotlib are those of all threads
-            return self._chart(content, words) if self._opened else ""
+            if self._process is not None and self._opened:
+                with suppress(*ENDED):
+                    return _picture(*drawn_by(self._process, content), words)
+            if not self._opened:
+                return ""
+            return _zoomable(content, words) if self._interactive else _picture(*in_both(content), words)
 
     def into(self, page: str, stop: Stop) -> str:
         """The page with its charts."""
@@ -175,41 +183,25 @@ class Charts:
 
     def __enter__(self) -> Self:
         self._opened = True
+        self._process = None if self._interactive else drawing_process()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._opened = False
+        if self._process is not None:
+            self._process.kill()
         with self._drawing:  # then the settings are as before
             pass
+        if self._process is not None:
+            self._process.communicate()
 
 
-def _picture(content: Content, words: str) -> str:
+def _picture(light: str, dark: str, words: str) -> str:
     """A chart as vectors, inside of the page, light and dark, with a description for readers who do not see it."""
-    light = _vectors(content, "light")
-    dark = in_dark(light) or _vectors(content, "dark")  # for colours of a heat map
     return (
         f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{_url(dark)}'>"
         f"<img alt='{escape(words)}' src='{_url(light)}'></picture></figure>"
     )
-
-
-def _vectors(content: Content, theme: Literal["light", "dark"]) -> str:
-    """A chart as SVG.
-
-    Letters as paths look the same in every browser; without a salt, two equal charts would differ.
-    """
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    from ledgerframes.plot.static.charts import figure_with
-
-    sink = io.StringIO()
-    with style(theme), rc_context({"svg.fonttype": "path", "svg.hashsalt": "ledgerframes"}):
-        figure = figure_with(content)
-        figure.set_layout_engine("none")  # it is laid out
-        # Not savefig: it draws everything once before, for sizes that are known here.
-        FigureCanvasSVG(figure).print_svg(sink, metadata={"Date": None})  # type: ignore[no-untyped-call]
-    return sink.getvalue()
 
 
 def _url(svg: str) -> str:
