@@ -76,6 +76,8 @@ def test_licenses_show_them_only_as_connect_or_the_caller_says(ledger, keeping):
         frame = lf.load_licenses(net, personal=personal)
         assert (leaks(whole(frame)), "contact_point" in frame) == (shown, shown)
         assert frame.attrs.get("left_out") == (None if shown else ["contact points"])
+        described = [(json.loads(text).get("metadata") or {}).get("version") for text in frame.payload]
+        assert [*frame.version.dropna()] == [*filter(None, described)] != []  # the rest of a member stays
     assert not leaks(whole(lf.load_licenses(keeping, personal=False)))
 
 

@@ -1,0 +1,65 @@
+"""Commits are small at first and grow in a long sync; a size that the caller names stays; partitions keep few files."""
+
+from collections import Counter
+
+import pyarrow as pa
+
+import ledgerframes as lf
+from ledgerframes.store import history_tables
+from ledgerframes.store.coverage import Interval
+from ledgerframes.store.delta import compaction
+from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer
+from ledgerframes.store.sync.scheduling import ThreadScheduler
+
+ROWS = pa.record_batch({name: pa.array([0] * 500_000, pa.int64()) for name in ("template_name", "choice")})  # 8 MB
+PAGE = Fetched(0, Interval(0, 0, 1), 0, Interval(0, 0, 1), {"events": ROWS})
+
+
+class Noting:
+    """Tables that note how many bytes each commit has."""
+
+    def __init__(self):
+        self.sizes, self.written = [], 0
+
+    def commit(self, pages):
+        self.sizes.append(sum(page.bytes for page in pages))
+        self.written += 1
+        return Counter()
+
+
+def committed(pages, size, seconds=0):
+    """The sizes of the commits of pages that arrive so many seconds after each other."""
+    tables, times = Noting(), iter(range(0, 10**9, seconds) if seconds else [0] * 10**4)
+    committer = Committer(tables, ThreadScheduler(), size, lambda: next(times))
+    for _ in range(pages):
+        committer.add(PAGE)
+    committer.finish()
+    assert sum(tables.sizes) == pages * ROWS.nbytes
+    return tables.sizes
+
+
+def test_commits_grow_slowly_until_they_are_large_and_those_by_the_minute_do_not():
+    size = CommitSize()
+    assert committed(106, size) == [FIRST, *[9 * ROWS.nbytes] * 10, 8 * ROWS.nbytes]  # whole pages
+    assert size.bytes == FIRST + 11 * STEP
+    for _ in range(1000):
+        size.grow()
+    assert size.bytes == LARGEST
+    assert set(committed(100, CommitSize(2 * ROWS.nbytes))) == {2 * ROWS.nbytes}
+    assert set(committed(20, CommitSize(), seconds=61)) == {ROWS.nbytes}
+
+
+def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store, monkeypatch):
+    monkeypatch.setattr(history_tables, "_FILES_PER_PARTITION", 6)
+    monkeypatch.setattr(history_tables, "_WORTH_JOINING", 2)
+    monkeypatch.setattr(compaction, "_TARGET", 30_000)  # joined files are large ones
+    with lf.sandbox(updates=280, migrations=1) as net:
+        report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)
+    assert report.commits >= 14
+    for name in ("events", "reassignments", "updates"):
+        table = store._lake.table(name).refresh()
+        [small], [files] = table.partition_files(small=True).values(), table.partition_files().values()
+        assert small <= max(2, 6 - (files - small)), name
+    assert len(store.load("updates")) == 280
+    assert store.check()
