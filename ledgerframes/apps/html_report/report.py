@@ -116,7 +116,7 @@ def report(
         head, foot = scripts() if interactive else ("", "")
         made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
         with Charts(interactive=interactive) as charts:
-            report_data, parts = replace(report_data, charts=charts), []
+            report_data, parts = replace(report_data, charts=charts, stop=stop), []
             with report_data.opened:
                 for name in chosen:
                     stop.check()

@@ -22,6 +22,7 @@ from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.licenses import license_growth
 from ledgerframes.models.openings import stored_opening
 from ledgerframes.models.reassignments import reassignment_flows
+from ledgerframes.stopping import Stop
 from ledgerframes.store.store import Store
 from ledgerframes.tables.history import REASSIGNMENTS
 from ledgerframes.tables.kinds import JSON, TEXTS
@@ -77,6 +78,7 @@ class ReportData:
         charts: draws its charts.
         opened: closed once the report is complete.
         made: the computed tables that sections have requested.
+        stop: ends the report before the next of them.
     """
 
     updates: pd.DataFrame
@@ -88,6 +90,7 @@ class ReportData:
     charts: Charts = field(default_factory=Charts)
     opened: ExitStack = field(default_factory=ExitStack)
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
+    stop: Stop = field(default_factory=Stop)
 
     @cached_property
     def events(self) -> pd.DataFrame:
@@ -200,6 +203,7 @@ class ReportData:
 
     def table(self, name: str) -> pd.DataFrame:
         """A computed table of the whole history, with exact amounts."""
+        self.stop.check()
         if name not in self.made:
             self.made[name] = getattr(public, name)(self.models, opening=self.opening, decimals="exact")
         return self.made[name]
