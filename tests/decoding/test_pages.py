@@ -148,6 +148,12 @@ def test_a_broken_item_is_an_error_that_names_its_place(item, column, table):
     assert column in str(error)
 
 
+@pytest.mark.parametrize(("broken", "why"), [("child missing", "is missing"), ("cycle", "is its own ancestor")])
+def test_a_broken_tree_says_what_is_wrong_with_it(broken, why):
+    with pytest.raises(DecodeError, match=f"event 'u:[09]+', child of 'u:2', .*{why}"):
+        decode_page(page_of(BROKEN[broken][0]))
+
+
 @pytest.mark.parametrize(
     "body",
     [b"", b"{}", b"[]", b"null", b'{"transactions":5}', b"<html>", b'{"transactions":[1]}', b"\xff", b"[" * 9999],

@@ -7,7 +7,9 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.progress import progress_of
+from ledgerframes.paging.cursor import Cursor, window
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.timestamps import to_micros
 
 
 def test_elsewhere_there_are_log_lines_now_and_then(caplog, capsys):
@@ -43,3 +45,18 @@ def test_a_bar_on_standard_error_shows_percent_of_a_range_and_what_remains(net, 
     assert "history" in shown.err
     assert re.search(r"\d%\|[^\r]*/[^\r]*<\d\d:\d\d", shown.err)
     assert shown.out == ""
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "at", "share"),
+    [
+        ("2026-01-01", "2026-01-11", "2026-01-06", 0.5),
+        ("2026-01-01", None, "2026-01-02", 0.05),
+        ((4, "2026-01-01"), (4, "2026-01-11"), "2026-02-01", 1.0),
+        ((3, "2026-01-01"), (4, "2026-01-11"), "2026-01-02", None),
+        ("begin", "2026-01-11", "2026-01-02", None),
+    ],
+)
+def test_the_share_of_a_range_is_that_of_its_time(start, end, at, share):
+    place = Cursor(4, to_micros(at, "at"))
+    assert window(start, end).share_before(place, now=to_micros("2026-01-21", "now")) == share
