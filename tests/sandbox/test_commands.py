@@ -17,7 +17,6 @@ from tests.sandbox.commanding import (
     IOU,
     REASSIGN,
     REASSIGN_ASYNC,
-    RULES,
     TREE,
     Desk,
     assign,
@@ -70,9 +69,7 @@ def test_a_contract_is_created_in_the_ledgers_spelling_by_either_reference(desk)
 
 def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
     before = list(desk.sandbox.world.items())[-1]
-    argument = {"receiver": desk.party("alice"), "amount": "7.0", "openRound": desk.round}
-    tap = exercise(RULES, desk.rule("Splice.AmuletRules:AmuletRules"), "AmuletRules_DevNet_Tap", argument)
-    tree = desk.submit(tap, workflowId="w-2").json["transactionTree"]
+    tree = desk.tap(workflowId="w-2").json["transactionTree"]
     update_id = tree["updateId"]
     place = before.get("event", before)
     after = {"after_migration_id": place["migration_id"], "after_record_time": before["record_time"]}
@@ -157,7 +154,7 @@ def test_contracts_go_to_another_synchronizer_and_back_together(desk, places):
 
 
 def test_both_halves_show_in_scan_as_in_the_answers(desk, places):
-    contract_id = desk.coin()
+    (contract_id,) = created(desk.tap())
     left = desk.reassign(unassign(contract_id, places[0], places[1])).json["reassignment"]
     gone = last_item(desk)
     came = desk.reassign(assign(gone["event"]["unassign_id"], places[0], places[1])).json["reassignment"]
@@ -175,7 +172,7 @@ def test_both_halves_show_in_scan_as_in_the_answers(desk, places):
 
 def test_the_submission_that_does_not_wait_answers_nothing_and_shows_in_scan_unless_it_is_refused(desk, places, caplog):
     caplog.set_level("INFO", logger="ledgerframes.sandbox")
-    contract_id = desk.coin()
+    (contract_id,) = created(desk.tap())
     answer = desk.reassign(unassign(contract_id, places[0], places[1]), path=REASSIGN_ASYNC)
     assert (answer.status, answer.json) == (200, {})
     assert last_item(desk)["event"]["contract_id"] == contract_id
@@ -308,7 +305,7 @@ def test_commands_may_complete_what_the_ledger_began_and_it_lives_on_without_tou
             if half.source != half.target and not world.accounts.get(user).deactivated:
                 answer = desk.reassign(assign(half.unassign_id, half.source, half.target), user=user)
                 assert answer.status == 200, answer.body
-        made = [desk.iou(amount="3"), desk.coin()]
+        made = [desk.iou(amount="3"), *created(desk.tap())]
         sandbox.advance(updates=600)
         assert all(one in world.contracts.active for one in made)
         assert world.updates == sorted(world.updates)

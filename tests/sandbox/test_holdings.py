@@ -9,7 +9,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.views import PERIODS, instants
 from tests.economics.books import Books
 from tests.rigs.servers import replica
-from tests.sandbox.asking import ask
+from tests.sandbox.asking import call
 from tests.sandbox.economy_books import COIN, LOCKED
 
 HELD = ("party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings")
@@ -23,8 +23,7 @@ def parties(sandbox):
 
 
 def summary(sandbox, *, version="v0", **body):
-    url = f"{sandbox.validator_url}/{version}/scan-proxy/holdings/summary"
-    return ask(url, body, token=sandbox.token("alice"))
+    return call(sandbox, "validator", f"/{version}/scan-proxy/holdings/summary", body, user="alice")
 
 
 def books_at(world, migration_id=2**63, record_time="9999-12-31T00:00:00Z"):

@@ -1,7 +1,7 @@
 """The Validator interface and the registry on a real loopback port: wallet, names, preapprovals, instruments."""
 
-import urllib.parse
 from random import Random
+from urllib.parse import quote
 
 import pytest
 
@@ -10,7 +10,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.contracts import departure
 from tests.hostile.instruments import invent_instruments
 from tests.rigs.servers import started
-from tests.sandbox.asking import ask, party_of
+from tests.sandbox.asking import ask, call, party_of
 from tests.sandbox.economy_books import active_of
 
 OFFERS = "/v0/wallet/transfer-offers"
@@ -18,12 +18,8 @@ NAMES = "/v0/entry/all"
 PREAPPROVALS = "/v0/scan-proxy/transfer-preapprovals/by-party/"
 
 
-def call(sandbox, path, *, user="alice", **options):
-    return ask(sandbox.validator_url + path, token=sandbox.token(user), **options)
-
-
 def preapproval(sandbox, party):
-    return call(sandbox, PREAPPROVALS + urllib.parse.quote(party, safe=""))
+    return call(sandbox, "validator", PREAPPROVALS + quote(party, safe=""), user="alice")
 
 
 @pytest.mark.parametrize("user", ["alice", "validator_operator", "noor"])
@@ -41,10 +37,10 @@ def test_offers_and_names_are_the_caller_s_and_the_names_those_that_have_not_exp
     ]
     valid = {one: payload["name"] for one, payload in mine if timestamps.parse(payload["expiresAt"]) > now}
 
-    found = call(sandbox, OFFERS, user=user).json["offers"]
+    found, names = (call(sandbox, "validator", path, user=user).json for path in (OFFERS, NAMES))
 
-    assert {one["contract_id"]: one["payload"] for one in found} == offers
-    assert {one["contractId"]: one["name"] for one in call(sandbox, NAMES, user=user).json["entries"]} == valid
+    assert {one["contract_id"]: one["payload"] for one in found["offers"]} == offers
+    assert {one["contractId"]: one["name"] for one in names["entries"]} == valid
     assert user == "noor" or (len(offers) > 0 and len(mine) == len(valid) + 1)
 
 
@@ -53,7 +49,7 @@ def test_a_preapproval_comes_with_its_synchronizer_and_none_or_who_has_no_party_
     parties = {user: party_of(sandbox, user) for user in ("alice", "bob", "carol", "validator_operator")}
 
     for path in (OFFERS, NAMES, PREAPPROVALS + "x"):
-        answer = call(sandbox, path, user="participant_admin")
+        answer = call(sandbox, "validator", path, user="participant_admin")
         assert (answer.status, answer.json.keys()) == (404, {"error"}), path  # who has no party has no wallet
     assert parties["bob"] in given
     assert parties["alice"] not in given
