@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -150,7 +149,6 @@ def nullable_at(path):
     return {source.split("/payload/")[1].split("/")[0] for source in sources if "/payload/" in source}
 
 
-@contextmanager
 def answering(sandbox, style, *, made_up=None, seed=0, hidden=""):
     """A network that gets a sandbox's answers in one style, or ones made up of chosen alternatives; and the turns."""
     rng = Random(seed)
@@ -161,8 +159,7 @@ def answering(sandbox, style, *, made_up=None, seed=0, hidden=""):
         allowed = Allowed(found.document, style, rng, made_up or set(), nullable_at(found.path))
         return json.dumps(allowed.value(content["application/json"], ABSENT if made_up else sent)).encode()
 
-    with recorded(sandbox, hidden=hidden, rewritten=rewritten) as (net, turns):
-        yield net, turns
+    return recorded(sandbox, hidden=hidden, rewritten=rewritten)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from ledgerframes.sandbox.world.templates import FEATURED_RIGHT, NAME_ENTRY, PRE
 from tests.official.answer_faults import faults, unlike_real_servers
 from tests.official.interface_files import operations
 from tests.rigs.servers import started
-from tests.sandbox.asking import ask
+from tests.sandbox import asking
 
 BODIES = {
     "no text": (b"\xff", "validator_operator"),
@@ -41,7 +41,7 @@ def test_every_refusal_is_as_the_official_files_say(sandbox):
         endpoint = call.endpoint
         path, url = addressed(sandbox, endpoint)
         sent = body if endpoint.method == "POST" else None
-        answer = ask(f"{url}?limit=0&pageSize=-1", sent, method=endpoint.method, token=sandbox.token(user))
+        answer = asking.ask(f"{url}?limit=0&pageSize=-1", sent, method=endpoint.method, token=sandbox.token(user))
         kind = answer.content_type.partition(";")[0]
         place = (endpoint.interface, endpoint.method, path)
         for fault in unlike_real_servers(*place, answer.status, kind, answer.body):
@@ -52,7 +52,7 @@ def test_every_refusal_is_as_the_official_files_say(sandbox):
 def test_a_method_that_a_path_has_not_is_refused_with_those_it_has(sandbox):
     for call in CALLS:
         _, url = addressed(sandbox, call.endpoint)
-        answer = ask(url, method="PATCH")
+        answer = asking.ask(url, method="PATCH")
         assert answer.status in (404, 405), call.name
         if answer.status == 405:
             assert call.endpoint.method in answer.headers["Allow"].replace(" ", "").split(","), call.name
@@ -71,24 +71,19 @@ def request(sandbox, path):
     return re.sub(r"{(\w+)}", lambda one: known[one[1]], path), query, body
 
 
-def test_every_route_of_a_scan_proxy_answers_as_the_official_file_says(net):
+def test_every_route_of_a_scan_proxy_answers_as_the_official_file_says_and_none_has_the_history(net):
     sandbox = net.sandbox
     proxied = [one for one in operations("validator") if "/scan-proxy/" in one.path]
     served = [one for one in proxied if not one.path.endswith(UNSERVED)]
     assert len(served) > 5
     for one in served:
         path, query, body = request(sandbox, one.path)
-        sent = body if one.method == "POST" else None
 
-        answer = ask(sandbox.validator_url + path + query, sent, token=sandbox.token("validator_operator"))
+        answer = asking.call(sandbox, "validator", path + query, body if one.method == "POST" else None)
 
         assert (answer.status, len(answer.body) > 60) == (200, True), path
         assert faults("validator", one.method, path, answer.status, answer.content_type, answer.body) == set(), path
 
-
-def test_a_scan_proxy_has_no_history(net):
-    sandbox = net.sandbox
-    token = sandbox.token("validator_operator")
     for path in ("updates", "events", "state/acs", "admin/validator/licenses", "history/bulk/updates"):
-        answer = ask(f"{sandbox.validator_url}/v0/scan-proxy/{path}", {}, token=token)
+        answer = asking.call(sandbox, "validator", f"/v0/scan-proxy/{path}", {})
         assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8"), path

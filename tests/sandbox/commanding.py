@@ -84,8 +84,7 @@ def nodes(answer) -> list:
     """The (kind, event) pairs of a tree, in the order of their nodes."""
     assert answer.status == 200, answer.body
     events = answer.json["transactionTree"]["eventsById"]
-    found = [next(iter(events[key].items())) for key in sorted(events, key=int)]
-    return [(kind, wrapped["value"]) for kind, wrapped in found]
+    return [(kind, wrapped["value"]) for key in sorted(events, key=int) for kind, wrapped in events[key].items()]
 
 
 def created(answer) -> list[str]:
