@@ -67,8 +67,8 @@ def test_a_contract_is_created_in_the_ledgers_spelling_by_either_reference(desk)
     assert nodes(again)[0][1]["templateId"] == exact
 
 
-def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
-    before = list(desk.sandbox.world.items())[-1]
+def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger_and_a_private_one_on_the_ledger_alone(desk):
+    world, before = desk.sandbox.world, list(desk.sandbox.world.items())[-1]
     tree = desk.tap(workflowId="w-2").json["transactionTree"]
     update_id = tree["updateId"]
     place = before.get("event", before)
@@ -85,6 +85,11 @@ def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
     assert [read[name] for name in ("commandId", "offset", "recordTime")] == [
         tree["commandId"], tree["offset"], item["record_time"],
     ]  # fmt: skip
+    shown, private = len(world.updates), desk.iou()
+    assert len(world.updates) == shown
+    assert private in {one["contract_id"] for one in last_item(desk)["events_by_id"].values() if "created_at" in one}
+    desk.sandbox.advance(updates=20)
+    assert len(world.updates) == shown + 20
 
 
 def test_a_choice_has_its_children_below_it_and_may_be_exercised_as_its_contract_is_created(desk):

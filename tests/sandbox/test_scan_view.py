@@ -95,17 +95,6 @@ def test_each_issuers_registry_lists_its_tokens(hour, world):
     assert ask(f"{urls[other]}/registry/metadata/v1/info").json["adminId"] == other
 
 
-def test_commands_about_private_contracts_reach_the_participant_alone(desk):
-    world = desk.sandbox.world
-    before = len(world.updates)
-    contract_id = desk.iou()
-
-    assert len(world.updates) == before
-    assert contract_id in {event["contract_id"] for event in created([*world.items(private=True)][-1:])}
-    desk.sandbox.advance(updates=20)
-    assert len(world.updates) == before + 20
-
-
 #: Record times of migrations 1 and 2 overlap around it.
 CUT = 795
 

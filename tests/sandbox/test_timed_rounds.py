@@ -49,9 +49,6 @@ def test_each_phase_of_a_round_begins_at_its_time(economy_items, economy_books):
         assert timestamps.parse(item["record_time"]) >= timestamps.parse(issuing["opensAt"])
 
 
-CALCULATE = "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2"
-
-
 @pytest.fixture(scope="module")
 def made(economy_books):
     """Every coupon of the second version, by id."""
@@ -64,8 +61,9 @@ def creates(below):
 
 def test_a_round_is_calculated_when_it_closes_and_gives_a_coupon_per_provider_but_for_dry_runs(economy_books, made):
     opened = {round_number(life.payload): life.payload for life in economy_books.of(OPEN)}
-    calculated, per_round = list(economy_books.of(CALCULATE)), defaultdict(list)
+    calculated = list(economy_books.of("Splice.Amulet.RewardAccountingV2:CalculateRewardsV2"))
     dry_rounds = {round_number(life.payload) for life in calculated if life.payload["dryRun"]}
+    per_round = defaultdict(list)
     for life in made.values():
         if life.above[-1] == "ProcessRewardsV2_ProcessBatch":
             per_round[round_number(life.payload)].append(life.payload)
