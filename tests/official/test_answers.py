@@ -1,13 +1,18 @@
-"""Answers of the sandbox are as the official files say, save where real ones are not, and its payloads as captured."""
+"""Answers of the sandbox, refusals too, are as the official files say, save where real ones are not."""
 
 import json
-from collections import Counter, defaultdict
+import re
+from collections import Counter
 
 import pytest
 
+from ledgerframes.interfaces.catalogue import CALLS
+from ledgerframes.sandbox.world.templates import FEATURED_RIGHT, NAME_ENTRY, PREAPPROVAL
 from tests.official.answer_faults import SHARED, faults, subject, unlike_real_servers
-from tests.official.interface_files import kind_of
+from tests.official.interface_files import operations
 from tests.replay import CAPTURES, read_capture
+from tests.rigs.servers import started
+from tests.sandbox.asking import ask, call
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
 
@@ -39,65 +44,61 @@ def test_what_is_allowed_to_break_a_file_is_broken_by_a_real_server_too(captures
     assert allowed <= {subject("", fault)[1:] for fault in found}
 
 
-_CURVE = "/create_arguments/configSchedule/initialValue/issuanceCurve"
-# Where the sandbox knowingly has more than the captures, and why; a line that is no longer true fails.
-MORE = {
-    ("Splice.AmuletRules:AmuletRules", "AmuletRules_Transfer", "/exercise_result/meta/values"): (
-        "a map of texts, whose keys depend on what was transferred"
-    ),
-    ("Splice.AmuletRules:AmuletRules", "create", f"{_CURVE}/initialValue"): (
-        "the published model has an optional share for development, which the captured contract leaves out"
-    ),
-    ("Splice.AmuletRules:AmuletRules", "create", f"{_CURVE}/futureValues/*/_2"): "the same",
-    ("Splice.AmuletRules:AmuletRules", "create", "/create_arguments/configSchedule/initialValue"): (
-        "the published model has an optional manager of the development fund"
-    ),
+BODIES = {
+    "no text": (b"\xff", "validator_operator"),
+    "too deep": (b"[" * 100_000, "validator_operator"),
+    "nothing in it": (b"{}", "alice"),
+    "nobody": (b"null", "nobody"),
 }
+#: The routes of the file that no call sends anything to.
+UNSERVED = ("dso-party-id", "amulet-rules", "transfer-command-counter/{party}", "transfer-command/status",
+            "unclaimed-development-fund-coupons")  # fmt: skip
 
 
-def walk(value, place=""):
-    """Every value below one, with its place; the elements of a list share theirs."""
-    yield place, value
-    parts = (
-        value.items() if isinstance(value, dict) else [("*", one) for one in value] if isinstance(value, list) else ()
-    )
-    for name, member in parts:
-        yield from walk(member, f"{place}/{name}")
+@pytest.fixture(scope="module", params=[{}, {"release": "0.7"}, {"hostile": True}], ids=["usual", "0.7", "hostile"])
+def sandbox(request):
+    with started(updates=200, **request.param) as running:
+        yield running
 
 
-def shapes(events):
-    """By template, action and place: the kinds of values, and the members of objects."""
-    kinds, members = defaultdict(set), defaultdict(set)
-    for event in events:
-        action, names = event.get("choice", "create"), ("create_arguments", "choice_argument", "exercise_result")
-        for place, value in walk({name: event[name] for name in names if name in event}):
-            subject = event["template_id"].partition(":")[2], action, place
-            kinds[subject].add(kind_of(value))
-            if isinstance(value, dict):
-                members[subject].update(value)
-    return kinds, members
+def test_every_refusal_is_as_the_official_files_say_and_that_of_a_method_names_those_of_the_path(sandbox):
+    broken = {}
+    for served in CALLS:
+        interface, method = served.endpoint.interface, served.endpoint.method
+        path = re.sub(r"\{\w+\}", "x", served.endpoint.path)
+        for body, user in BODIES.values():
+            sent = body if method == "POST" else None
+            answer = call(sandbox, interface, f"{path}?limit=0&pageSize=-1", sent, method=method, user=user)
+            kind = answer.content_type.partition(";")[0]
+            for fault in unlike_real_servers(interface, method, path, answer.status, kind, answer.body):
+                broken[served.name] = (answer.status, fault)
+        answer = ask(getattr(sandbox, f"{interface}_url") + path, method="PATCH")
+        assert answer.status in (404, 405), served.name
+        if answer.status == 405:
+            assert method in answer.headers["Allow"].replace(" ", "").split(","), served.name
+    assert broken == {}
 
 
-def events_of(items):
-    for item in items:
-        yield from item.get("events_by_id", {}).values()
-        if "created_event" in item.get("event", {}):
-            yield item["event"]["created_event"]
+def test_every_route_of_a_scan_proxy_answers_as_the_official_file_says_and_none_has_the_history(net):
+    sandbox, world = net.sandbox, net.sandbox.world
+    owner = max(world.contracts.of(NAME_ENTRY), key=lambda one: one.payload["expiresAt"]).payload["user"]
+    receiver = world.contracts.of(PREAPPROVAL)[0].payload["receiver"]
+    known = {"name": "dso.cns", "provider_party_id": world.contracts.of(FEATURED_RIGHT)[0].payload["provider"]}
+    newest = {"migration_id": world.updates[-1].migration_id, "record_time": "9999-01-01T00:00:00Z"}
+    holdings = {**newest, "record_time_match": "at_or_before", "owner_party_ids": [owner]}
+    proxied = [one for one in operations("validator") if "/scan-proxy/" in one.path]
+    served = [one for one in proxied if not one.path.endswith(UNSERVED)]
+    assert len(served) > 5
+    for one in served:
+        path = one.path.format(**known, party=receiver if "preapprovals" in one.path else owner)
+        query = "?page_size=10" if path == "/v0/scan-proxy/ans-entries" else ""
+        body = holdings if "holdings" in path else {}
 
+        answer = call(sandbox, "validator", path + query, body if one.method == "POST" else None)
 
-def test_values_have_the_kinds_and_objects_the_members_that_captured_ones_have(captures, net):
-    """Of the templates and actions that both have."""
-    assert captures
-    items = [one["update"] for one in read_capture("scan-events-page").body["events"] if one.get("update")]
-    for page in ("scan-updates-page", "scan-updates-assignment"):
-        items += read_capture(page).body["transactions"]
-    real_kinds, real = shapes([*events_of(items), *read_capture("scan-acs-page").body["created_events"]])
-    kinds, members = shapes(events_of(net.sandbox.world.items()))
-    assert len({subject[:2] for subject in real} & {subject[:2] for subject in members}) > 12
+        assert (answer.status, len(answer.body) > 60) == (200, True), path
+        assert faults("validator", one.method, path, answer.status, answer.content_type, answer.body) == set(), path
 
-    wrong = {subject: members[subject] ^ real[subject] for subject in members.keys() & real.keys()}
-    known = {subject for subject in MORE if wrong.get(subject) and not real[subject] - members[subject]}
-    assert {subject: names for subject, names in wrong.items() if names and subject not in known} == {}
-    assert known == MORE.keys()
-    other = {subject for subject in kinds.keys() & real_kinds.keys() if kinds[subject] - real_kinds[subject] - {"null"}}
-    assert {subject for subject in other if real_kinds[subject] - {"null"}} == set()
+    for path in ("updates", "events", "state/acs", "admin/validator/licenses", "history/bulk/updates"):
+        answer = call(sandbox, "validator", f"/v0/scan-proxy/{path}", {})
+        assert (answer.status, answer.content_type) == (404, "text/plain; charset=utf-8"), path
