@@ -40,14 +40,12 @@ def expected(books, as_of_round):
     """The summaries by party."""
     fees = (f"accumulated_holding_fees_{which}" for which in ("unlocked", "locked", "total"))
     names = (*HELD[1:], *fees, "total_available_coin")
-    sums = {
-        party: (free, locked, free + locked, cost, locked_cost, cost + locked_cost, free - cost)
-        for party, (free, locked, cost, locked_cost) in books.holdings(as_of_round).items()
-    }
-    return {
-        party: {"party_id": party, **{name: f"{amount:.10f}" for name, amount in zip(names, own, strict=True)}}
-        for party, own in sums.items()
-    }
+    told = {}
+    for party, (free, locked, cost, locked_cost) in books.holdings(as_of_round).items():
+        sums = (free, locked, free + locked, cost, locked_cost, cost + locked_cost, free - cost)
+        amounts = {name: f"{amount:.10f}" for name, amount in zip(names, sums, strict=True)}
+        told[party] = {"party_id": party, **amounts}
+    return told
 
 
 @pytest.mark.long(quick=1)
