@@ -262,9 +262,7 @@ def check_event(row, sent):
     members |= members.pop("value", {})
     members = members.pop("createdEvent", {}) | members
     assert row["kind"] == kind
-    payload = (
-        members.pop("createArgument", None) if "createArgument" in members else members.pop("choiceArgument", None)
-    )
+    payload = members.pop("createArgument" if "createArgument" in members else "choiceArgument", None)
     assert payload == (None if row["payload"] is None else json.loads(row["payload"], parse_float=Decimal))
     views = members.get("interfaceViews")
     assert row["view_interfaces"] == (None if views is None else [view["interfaceId"] for view in views])

@@ -115,9 +115,8 @@ def test_contracts_are_used_where_they_are_until_they_end(economy, economy_items
 
 
 def test_every_outcome_occurs_as_votes_say_and_what_was_accepted_is_done_below_the_close(economy_books):
-    members = {
-        party.partition("::")[0] for party, _ in next(economy_books.of("Splice.DsoRules:DsoRules")).payload["svs"]
-    }
+    rules = next(economy_books.of("Splice.DsoRules:DsoRules")).payload
+    members = {party.partition("::")[0] for party, _ in rules["svs"]}
     outcomes, abstaining, done = set(), 0, set()
     for _, event, children in economy_books.exercises("DsoRules_CloseVoteRequest"):
         result = event["exercise_result"]

@@ -103,10 +103,9 @@ MORE = {
 def walk(value, place=""):
     """Every value below one, with its place; the elements of a list share theirs."""
     yield place, value
-    parts = (
-        value.items() if isinstance(value, dict) else [("*", one) for one in value] if isinstance(value, list) else ()
-    )
-    for name, member in parts:
+    named = value.items() if isinstance(value, dict) else ()
+    listed = [("*", one) for one in value] if isinstance(value, list) else ()
+    for name, member in (*named, *listed):
         yield from walk(member, f"{place}/{name}")
 
 

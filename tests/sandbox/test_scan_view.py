@@ -21,11 +21,6 @@ PRIVATE = {"Iou:Iou", "Splice.Wallet.TransferOffer:TransferOffer", "Harbor.Token
 
 
 @pytest.fixture(scope="module")
-def world(hour):
-    return hour.sandbox.world
-
-
-@pytest.fixture(scope="module")
 def shown(hour):
     return ask(f"{hour.sandbox.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
 
@@ -35,8 +30,9 @@ def created(items):
     return [event for item in transactions for event in preorder(item) if event["event_type"] == "created_event"]
 
 
-def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso_and_all_of_the_coin(hour, world, shown):
-    dso, seen = world.scan_party, created(shown)
+def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso_and_all_of_the_coin(hour, shown):
+    world, seen = hour.sandbox.world, created(shown)
+    dso = world.scan_party
     every = created(world.items(private=True))
     legs = [item["event"]["created_event"] for item in shown if item.get("event", {}).get("created_event")]
     wanted = {"migration_id": 2, "record_time": hour.sandbox.snapshots(2)[-1], "page_size": 1_000}
@@ -53,8 +49,8 @@ def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso_and_all_of
     assert all(one["contract_id"] in ids for one in every if dso in one["signatories"])
 
 
-def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
-    complete = {item["update_id"]: item for item in world.items(private=True)}
+def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(hour, shown):
+    complete = {item["update_id"]: item for item in hour.sandbox.world.items(private=True)}
     less = [item for item in shown if item != complete[item["update_id"]]]
 
     def plain(item):
@@ -66,8 +62,9 @@ def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
         assert all(event in of_all for event in plain(item))
 
 
-def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(hour, world):
-    ids, scan_url = {update.update_id for update in world.updates}, hour.sandbox.scan_url
+def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(hour):
+    world, scan_url = hour.sandbox.world, hour.sandbox.scan_url
+    ids = {update.update_id for update in world.updates}
     hidden = [update for update in world.ledger_updates if update.update_id not in ids]
     update = next(one for one in hidden if b'"events_by_id":' in one.rendered)
     signed = next(one for one in hidden if one.external_hash)
@@ -82,9 +79,9 @@ def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(hour, world
         assert ask(f"{scan_url}/v2/updates/{path}").status == 404
 
 
-def test_each_issuers_registry_lists_its_tokens(hour, world):
+def test_each_issuers_registry_lists_its_tokens(hour):
+    world, urls = hour.sandbox.world, hour.sandbox.registry_urls
     held = [one.payload["amount"] for one in world.contracts.of(TOKEN)]
-    urls = hour.sandbox.registry_urls
     other = next(party for party in urls if party != world.scan_party)
 
     assert urls[world.scan_party] == hour.sandbox.registry_url

@@ -25,17 +25,11 @@ def preapproval(sandbox, party):
 @pytest.mark.parametrize("user", ["alice", "validator_operator", "noor"])
 def test_offers_and_names_are_the_caller_s_and_the_names_those_that_have_not_expired(sandbox, items, net_books, user):
     party, now = party_of(sandbox, user), timestamps.parse(items[-1]["record_time"])
-    offers = {
-        contract_id: payload
-        for contract_id, payload in active_of(net_books, "Splice.Wallet.TransferOffer:TransferOffer").items()
-        if party in (payload["sender"], payload["receiver"])
-    }
-    mine = [
-        (one, payload)
-        for one, payload in active_of(net_books, "Splice.Ans:AnsEntry").items()
-        if payload["user"] == party
-    ]
-    valid = {one: payload["name"] for one, payload in mine if timestamps.parse(payload["expiresAt"]) > now}
+    every = active_of(net_books, "Splice.Wallet.TransferOffer:TransferOffer").items()
+    offers = {one: payload for one, payload in every if party in (payload["sender"], payload["receiver"])}
+    entries = active_of(net_books, "Splice.Ans:AnsEntry").items()
+    mine = {one: payload for one, payload in entries if payload["user"] == party}
+    valid = {one: payload["name"] for one, payload in mine.items() if timestamps.parse(payload["expiresAt"]) > now}
 
     found, names = (call(sandbox, "validator", path, user=user).json for path in (OFFERS, NAMES))
 
