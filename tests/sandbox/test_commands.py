@@ -85,11 +85,11 @@ def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger_and_a_priv
     assert [read[name] for name in ("commandId", "offset", "recordTime")] == [
         tree["commandId"], tree["offset"], item["record_time"],
     ]  # fmt: skip
-    shown, private = len(world.updates), desk.iou()
-    assert len(world.updates) == shown
+    scanned, private = len(world.updates), desk.iou()
+    assert len(world.updates) == scanned
     assert private in {one["contract_id"] for one in last_item(desk)["events_by_id"].values() if "created_at" in one}
     desk.sandbox.advance(updates=20)
-    assert len(world.updates) == shown + 20
+    assert len(world.updates) == scanned + 20
 
 
 def test_a_choice_has_its_children_below_it_and_may_be_exercised_as_its_contract_is_created(desk):
