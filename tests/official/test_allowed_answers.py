@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -150,7 +149,6 @@ def nullable_at(path):
     return {source.split("/payload/")[1].split("/")[0] for source in sources if "/payload/" in source}
 
 
-@contextmanager
 def answering(sandbox, style, *, made_up=None, seed=0, hidden=""):
     """A network that gets a sandbox's answers in one style, or ones made up of chosen alternatives; and the turns."""
     rng = Random(seed)
@@ -161,8 +159,7 @@ def answering(sandbox, style, *, made_up=None, seed=0, hidden=""):
         allowed = Allowed(found.document, style, rng, made_up or set(), nullable_at(found.path))
         return json.dumps(allowed.value(content["application/json"], ABSENT if made_up else sent)).encode()
 
-    with recorded(sandbox, hidden=hidden, rewritten=rewritten) as (net, turns):
-        yield net, turns
+    return recorded(sandbox, hidden=hidden, rewritten=rewritten)
 
 
 @pytest.fixture(scope="module")
@@ -211,16 +208,13 @@ def test_a_loader_gives_what_was_sent(sandbox, style):
                 check_row(table, row, item)
 
 
-BY_ID = {"update_id": "GET /v1/updates/{update_id}", "hash": "GET /v2/updates/hash/{hash}"}
-
-
 @pytest.mark.parametrize("style", STYLES)
 def test_the_history_and_single_updates_are_rebuilt_as_they_were_sent(sandbox, style):
     world = sandbox.world
-    asked = {"hash": [next(one.external_hash for one in world.updates if one.external_hash)]}
-    asked["update_id"] = [
-        next(one["update_id"] for one in world.items() if name in one) for name in ("event", "events_by_id")
-    ]
+    ids = [next(one["update_id"] for one in world.items() if name in one) for name in ("event", "events_by_id")]
+    signed = next(one.external_hash for one in world.updates if one.external_hash)
+    asked = [("GET /v2/updates/hash/{hash}", {"hash": signed})]
+    asked += [("GET /v1/updates/{update_id}", {"update_id": one}) for one in ids]
     with answering(sandbox, style) as (net, turns):
         history = lf.load_history(net, limit=1_000, progress=False)
         pages = sent_for(turns, "POST /v2/updates")
@@ -229,10 +223,9 @@ def test_the_history_and_single_updates_are_rebuilt_as_they_were_sent(sandbox, s
         assert len(items) == len(history.updates) == len([*world.items()])
         assert len({*history.updates.kind}) > 1
         assert [one.update_id for one in net.scan.updates().items] == history.updates.update_id.tolist()
-        for given, values in asked.items():
-            for one in values:
-                (item,) = lf.rebuild_items(lf.load_update(net, **{given: one}))
-                assert item == sent_for(turns, BY_ID[given])[-1]
+        for endpoint, given in asked:
+            (item,) = lf.rebuild_items(lf.load_update(net, **given))
+            assert item == sent_for(turns, endpoint)[-1]
 
 
 NEWER, OLDER = "/v2/updates/update-by-id", "/v2/updates/transaction-by-id"
@@ -269,9 +262,7 @@ def check_event(row, sent):
     members |= members.pop("value", {})
     members = members.pop("createdEvent", {}) | members
     assert row["kind"] == kind
-    payload = (
-        members.pop("createArgument", None) if "createArgument" in members else members.pop("choiceArgument", None)
-    )
+    payload = members.pop("createArgument" if "createArgument" in members else "choiceArgument", None)
     assert payload == (None if row["payload"] is None else json.loads(row["payload"], parse_float=Decimal))
     views = members.get("interfaceViews")
     assert row["view_interfaces"] == (None if views is None else [view["interfaceId"] for view in views])
@@ -292,7 +283,7 @@ def test_a_typed_call_gives_what_was_sent(sandbox, style):
 #: What these give has other members than what was sent; the tests of the history and of the ledger's pages hold it.
 PAGES = {"scan.updates", "ledger.updates_page", "ledger.active_contracts_page"}
 #: Members of the contract that the files of today no longer describe.
-OLDER = {"rootNodeIds", "offset"}
+FORMER = {"rootNodeIds", "offset"}
 
 
 def differences(value, sent, place="$"):
@@ -309,7 +300,7 @@ def differences(value, sent, place="$"):
         for name, member in names.items():
             if name in sent:
                 yield from differences(member, sent[name], f"{place}.{name}")
-            elif (whole and name not in OLDER) or member not in (None, [], (), {}):
+            elif (whole and name not in FORMER) or member not in (None, [], (), {}):
                 yield f"{place}.{name}={member!r:.60} was not sent"
     elif isinstance(value, list | tuple):
         listed = sent if isinstance(sent, list) else next((one for one in (sent or {}).values() if one), [])

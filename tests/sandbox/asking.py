@@ -37,6 +37,12 @@ def ask(url, body=None, *, token=None, headers=None, method=None) -> Answer:
             return Answer(error.code, error.headers["Content-Type"], error.headers, error.read())
 
 
+def call(sandbox, interface, path, body=None, *, user="validator_operator", **options) -> Answer:
+    """What an interface of a sandbox answers to one of its users."""
+    url = getattr(sandbox, f"{interface}_url") + path
+    return ask(url, body, token=sandbox.token(user), **options)
+
+
 def party_of(sandbox, user) -> str:
     """The primary party of a user."""
     return sandbox.world.accounts.get(user).primary_party

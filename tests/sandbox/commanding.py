@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import dataclass, field
 
-from tests.sandbox.asking import Answer, ask, party_of
+from tests.sandbox.asking import Answer, call, party_of
 
 TREE = "/v2/commands/submit-and-wait-for-transaction-tree"
 REASSIGN = "/v2/commands/submit-and-wait-for-reassignment"
@@ -19,11 +19,6 @@ ERROR = {
     "code", "cause", "correlationId", "traceId", "context", "resources", "errorCategory", "grpcCodeValue", "retryInfo",
     "definiteAnswer",
 }  # fmt: skip
-
-
-def call(sandbox, path, body=None, *, user="validator_operator"):
-    """What a sandbox's ledger interface answers to one of its users."""
-    return ask(sandbox.ledger_url + path, body, token=sandbox.token(user))
 
 
 def create(template, arguments):
@@ -55,15 +50,8 @@ class Desk:
     def party(self, user):
         return party_of(self.sandbox, user)
 
-    def rule(self, entity):
-        return self.sandbox.world.rules[entity].contract_id
-
-    @property
-    def round(self):
-        return self.sandbox.world.rounds[0].contract_id
-
     def post(self, path, body, *, user="alice") -> Answer:
-        return call(self.sandbox, path, body, user=user)
+        return call(self.sandbox, "ledger", path, body, user=user)
 
     def submit(self, *commands, user="alice", act_as=None, **members) -> Answer:
         body = {"commands": list(commands), "commandId": f"c-{next(self.numbers)}", "actAs": act_as}
@@ -79,11 +67,12 @@ class Desk:
         payload = {"issuer": self.party(issuer), "owner": self.party(owner), "currency": "USD", "amount": amount}
         return created(self.submit(create(IOU, payload), user=issuer, **members))[0]
 
-    def coin(self, amount="100.0", *, owner="alice") -> str:
-        """The id of a coin from the tap."""
-        argument = {"receiver": self.party(owner), "amount": amount, "openRound": self.round}
-        rules = self.rule("Splice.AmuletRules:AmuletRules")
-        return created(self.submit(exercise(RULES, rules, "AmuletRules_DevNet_Tap", argument), user=owner))[0]
+    def tap(self, **members) -> Answer:
+        """What comes back when alice lets the tap make a coin."""
+        world = self.sandbox.world
+        argument = {"receiver": self.party("alice"), "amount": "7.0", "openRound": world.rounds[0].contract_id}
+        rules = world.rules["Splice.AmuletRules:AmuletRules"].contract_id
+        return self.submit(exercise(RULES, rules, "AmuletRules_DevNet_Tap", argument), **members)
 
     def counts(self):
         """What changes when anything does."""
@@ -95,8 +84,7 @@ def nodes(answer) -> list:
     """The (kind, event) pairs of a tree, in the order of their nodes."""
     assert answer.status == 200, answer.body
     events = answer.json["transactionTree"]["eventsById"]
-    found = [next(iter(events[key].items())) for key in sorted(events, key=int)]
-    return [(kind, wrapped["value"]) for kind, wrapped in found]
+    return [(kind, wrapped["value"]) for key in sorted(events, key=int) for kind, wrapped in events[key].items()]
 
 
 def created(answer) -> list[str]:

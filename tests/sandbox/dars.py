@@ -16,9 +16,9 @@ def folded(header: str) -> bytes:
     return b"\r\n ".join([first, *(rest[at : at + 71] for at in range(0, len(rest), 71))]) + b"\r\n"
 
 
-def manifest(main: str | None = MAIN, dalfs: str | None = None, **more: str) -> bytes:
+def manifest(main: str | None = MAIN, dalfs: str | None = None) -> bytes:
     """A manifest that names these packages."""
-    headers = {"Manifest-Version": "1.0", "Format": "daml-lf", "Encryption": "non-encrypted", **more}
+    headers = {"Manifest-Version": "1.0", "Format": "daml-lf", "Encryption": "non-encrypted"}
     if main is not None:
         headers["Main-Dalf"] = main
     headers["Dalfs"] = ", ".join(FILES) if dalfs is None else dalfs

@@ -17,7 +17,6 @@ from tests.sandbox.commanding import (
     IOU,
     REASSIGN,
     REASSIGN_ASYNC,
-    RULES,
     TREE,
     Desk,
     assign,
@@ -48,9 +47,9 @@ def shown(desk, *commands):
 
 
 def sent_off(desk, places):
-    """The id of a reassignment that is under way from the first to the second place."""
+    """The event by which a contract is under way from the first to the second place."""
     desk.reassign(unassign(desk.iou(), places[0], places[1]))
-    return last_item(desk)["event"]["unassign_id"]
+    return last_item(desk)["event"]
 
 
 def test_a_contract_is_created_in_the_ledgers_spelling_by_either_reference(desk):
@@ -68,11 +67,9 @@ def test_a_contract_is_created_in_the_ledgers_spelling_by_either_reference(desk)
     assert nodes(again)[0][1]["templateId"] == exact
 
 
-def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
-    before = list(desk.sandbox.world.items())[-1]
-    argument = {"receiver": desk.party("alice"), "amount": "7.0", "openRound": desk.round}
-    tap = exercise(RULES, desk.rule("Splice.AmuletRules:AmuletRules"), "AmuletRules_DevNet_Tap", argument)
-    tree = desk.submit(tap, workflowId="w-2").json["transactionTree"]
+def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger_and_a_private_one_on_the_ledger_alone(desk):
+    world, before = desk.sandbox.world, list(desk.sandbox.world.items())[-1]
+    tree = desk.tap(workflowId="w-2").json["transactionTree"]
     update_id = tree["updateId"]
     place = before.get("event", before)
     after = {"after_migration_id": place["migration_id"], "after_record_time": before["record_time"]}
@@ -88,6 +85,11 @@ def test_a_transaction_shows_in_scan_by_page_and_id_and_on_the_ledger(desk):
     assert [read[name] for name in ("commandId", "offset", "recordTime")] == [
         tree["commandId"], tree["offset"], item["record_time"],
     ]  # fmt: skip
+    scanned, private = len(world.updates), desk.iou()
+    assert len(world.updates) == scanned
+    assert private in {one["contract_id"] for one in last_item(desk)["events_by_id"].values() if "created_at" in one}
+    desk.sandbox.advance(updates=20)
+    assert len(world.updates) == scanned + 20
 
 
 def test_a_choice_has_its_children_below_it_and_may_be_exercised_as_its_contract_is_created(desk):
@@ -157,7 +159,7 @@ def test_contracts_go_to_another_synchronizer_and_back_together(desk, places):
 
 
 def test_both_halves_show_in_scan_as_in_the_answers(desk, places):
-    contract_id = desk.coin()
+    (contract_id,) = created(desk.tap())
     left = desk.reassign(unassign(contract_id, places[0], places[1])).json["reassignment"]
     gone = last_item(desk)
     came = desk.reassign(assign(gone["event"]["unassign_id"], places[0], places[1])).json["reassignment"]
@@ -175,7 +177,7 @@ def test_both_halves_show_in_scan_as_in_the_answers(desk, places):
 
 def test_the_submission_that_does_not_wait_answers_nothing_and_shows_in_scan_unless_it_is_refused(desk, places, caplog):
     caplog.set_level("INFO", logger="ledgerframes.sandbox")
-    contract_id = desk.coin()
+    (contract_id,) = created(desk.tap())
     answer = desk.reassign(unassign(contract_id, places[0], places[1]), path=REASSIGN_ASYNC)
     assert (answer.status, answer.json) == (200, {})
     assert last_item(desk)["event"]["contract_id"] == contract_id
@@ -228,22 +230,22 @@ REFUSED = {
     "unknown choice": (lambda d, _: exercise(IOU, d.iou(), "Iou_Dance"), UNREADABLE),
     "choice argument missing": (lambda d, _: exercise(IOU, d.iou(), "Iou_Transfer"), UNREADABLE),
     "choice refuses": (lambda d, _: exercise(IOU, d.iou(), "Iou_Split", {"splitAmount": "10.0"}), BROKEN),
-    "in flight": (lambda d, p: exercise(IOU, away(d, p), "Archive"), UNDER_WAY),
+    "in flight": (lambda d, p: exercise(IOU, sent_off(d, p)["contract_id"], "Archive"), UNDER_WAY),
     "one of several": (lambda d, p: [unassign(d.iou(), *p[:2]), unassign("00ab", *p[:2])], NO_CONTRACT),
     "another party's": (lambda d, p: unassign(d.iou(issuer="bob", owner="bob"), *p[:2]), NO_CONTRACT),
     "wrong source": (lambda d, p: unassign(d.iou(), p[1], p[2]), (400, "INVALID_PRESCRIBED_SYNCHRONIZER_ID")),
     "same source and target": (lambda d, p: unassign(d.iou(), p[0], p[0]), INVALID),
     "unknown target": (lambda d, p: unassign(d.iou(), p[0], "no::1220"), (400, "NOT_CONNECTED_TO_SYNCHRONIZER")),
-    "under way": (lambda d, p: unassign(away(d, p), *p[:2]), UNDER_WAY),
+    "under way": (lambda d, p: unassign(sent_off(d, p)["contract_id"], *p[:2]), UNDER_WAY),
     "unknown id": (lambda _, p: assign("00ab", *p[:2]), (404, "REASSIGNMENT_NOT_FOUND")),
-    "other target": (lambda d, p: assign(sent_off(d, p), p[0], p[2]), (400, "REASSIGNMENT_MISMATCH")),
+    "other target": (lambda d, p: assign(sent_off(d, p)["unassign_id"], p[0], p[2]), (400, "REASSIGNMENT_MISMATCH")),
     "completed": (lambda d, p: assign(completed(d, p), *p[:2]), (409, "REASSIGNMENT_ALREADY_COMPLETED")),
     "archived": (
         lambda d, p: unassign(nodes(d.submit(exercise(IOU, d.iou(), "Archive")))[0][1]["contractId"], *p[:2]),
         (404, "CONTRACT_NOT_ACTIVE"),
     ),
     "empty command": (lambda *_: {"command": {"Empty": {}}}, INVALID),
-    "two kinds": (lambda d, p: [unassign(d.iou(), *p[:2]), assign(sent_off(d, p), *p[:2])], INVALID),
+    "two kinds": (lambda d, p: [unassign(d.iou(), *p[:2]), assign(sent_off(d, p)["unassign_id"], *p[:2])], INVALID),
     "twice the same": (lambda d, p: [unassign(d.iou(), *p[:2])] * 2, INVALID),
 }  # fmt: skip
 
@@ -264,19 +266,14 @@ def test_what_the_rules_forbid_is_refused_and_changes_nothing(desk, places, refu
     assert desk.counts() == before
 
 
-def away(desk, places):
-    sent_off(desk, places)
-    return last_item(desk)["event"]["contract_id"]
-
-
 def completed(desk, places):
-    reassignment_id = sent_off(desk, places)
+    reassignment_id = sent_off(desk, places)["unassign_id"]
     desk.reassign(assign(reassignment_id, places[0], places[1]))
     return reassignment_id
 
 
 def test_only_who_may_act_and_read_submits(desk, places):
-    alice, contract_id, reassignment_id = desk.party("alice"), desk.iou(), sent_off(desk, places)
+    alice, contract_id, sent = desk.party("alice"), desk.iou(), sent_off(desk, places)
     batch = {"commands": [create(IOU, iou(desk))], "commandId": "c", "actAs": [alice]}
     moves = {"commands": [unassign(contract_id, places[0], places[1])], "commandId": "once more", "submitter": alice}
     asked = [
@@ -290,7 +287,7 @@ def test_only_who_may_act_and_read_submits(desk, places):
         answer = desk.post(REASSIGN, {"reassignmentCommands": {**moves, **members}}, user=user)
         assert answer.status == 403, (user, members)
     assert desk.post(REASSIGN, {"reassignmentCommands": {**moves, "userId": "alice"}}).status == 200
-    others = desk.reassign(assign(reassignment_id, places[0], places[1]), user="bob")
+    others = desk.reassign(assign(sent["unassign_id"], places[0], places[1]), user="bob")
     assert refusal(others) == (404, "REASSIGNMENT_NOT_FOUND")
 
 
@@ -308,7 +305,7 @@ def test_commands_may_complete_what_the_ledger_began_and_it_lives_on_without_tou
             if half.source != half.target and not world.accounts.get(user).deactivated:
                 answer = desk.reassign(assign(half.unassign_id, half.source, half.target), user=user)
                 assert answer.status == 200, answer.body
-        made = [desk.iou(amount="3"), desk.coin()]
+        made = [desk.iou(amount="3"), *created(desk.tap())]
         sandbox.advance(updates=600)
         assert all(one in world.contracts.active for one in made)
         assert world.updates == sorted(world.updates)

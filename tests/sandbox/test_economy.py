@@ -14,12 +14,10 @@ from tests.economics.books import Books
 from tests.sandbox.economy_books import (
     COIN,
     EXACT,
-    FUND,
     KINDS,
     LOCKED,
     allowed_by,
     by_traffic,
-    entity_of,
     round_number,
     rounded,
     weight_of,
@@ -249,7 +247,8 @@ def test_what_is_allotted_merged_or_converted_is_what_there_was(books, amount):
         shares, result = event["choice_argument"]["unclaimedDevelopmentFundCouponCids"], event["exercise_result"]
         left = result["optUnclaimedDevelopmentFundCouponCid"]
         assert amount(*shares) == amount(result["developmentFundCouponCid"], left)
-    for item, event, _ in books.exercises(*(f"{FUND[14:]}_{one}" for one in ("Reject", "Withdraw", "DsoExpire"))):
+    endings = (f"DevelopmentFundCoupon_{one}" for one in ("Reject", "Withdraw", "DsoExpire"))
+    for item, event, _ in books.exercises(*endings):
         ended = books.lives[event["contract_id"]]
         returned = amount(event["exercise_result"]["unclaimedDevelopmentFundCouponCid"])
         assert returned == Decimal(ended.payload["amount"])
@@ -273,7 +272,7 @@ def test_what_is_allotted_merged_or_converted_is_what_there_was(books, amount):
 
 def test_tokens_move_without_loss_as_logs_say(books, amount):
     for _, event, below in books.exercises("TransferFactory_Transfer", "Rules_Settle"):
-        held = [one for one in below if entity_of(one) == "Harbor.Token:Holding"]
+        held = [one for one in below if one["template_id"].endswith(":Harbor.Token:Holding")]
         ended = [one["contract_id"] for one in held if one["event_type"] != "created_event"]
         made = [one["contract_id"] for one in held if one["event_type"] == "created_event"]
         assert amount(*ended) == amount(*made), event["event_id"]

@@ -1,10 +1,10 @@
 """Faults: what each kind looks like to a client, and that they come as often as was said."""
 
 import email.utils
-import http.client
 import json
 import time
 from collections import Counter
+from http.client import IncompleteRead
 
 import pytest
 from starlette.applications import Starlette
@@ -13,7 +13,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from ledgerframes.sandbox.faults import KINDS, FaultDraws, Faults
-from ledgerframes.sandbox.serving import Served, serve
+from ledgerframes.sandbox.serving import serve
+from tests.sandbox.asking import ask
 
 RIGHT = {"transactions": [{"update_id": f"1220{n:04}"} for n in range(50)]}
 WHOLE = json.dumps(RIGHT, separators=(",", ":")).encode()
@@ -28,23 +29,13 @@ def server():
         return JSONResponse(RIGHT)
 
     handled: list[str] = []
-    with serve(Starlette(routes=[Route("/{path}", updates, methods=["POST"])])) as running:
+    with serve(Starlette(routes=[Route("/{path:path}", updates, methods=["POST"])])) as running:
         yield running, handled
 
 
 @pytest.fixture
 def served(server):
     return server[0]
-
-
-def ask(served: Served, path: str = "/updates", body: bytes = b"{}") -> tuple[int, http.client.HTTPMessage, bytes]:
-    connection = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=5)
-    try:
-        connection.request("POST", path, body=body)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-    finally:
-        connection.close()
 
 
 #: Of each kind what a client gets, an answer or an error, and whether the app saw the request.
@@ -62,7 +53,7 @@ SEEN = {
     "empty": ((200, "application/json", ""), False),
     "truncated": ((200, "application/json", "{"), True),
     "content-type": ((200, "text/plain", WHOLE.decode()), True),
-    "short-body": (http.client.IncompleteRead, True),
+    "short-body": (IncompleteRead, True),
     "reset": (ConnectionResetError, False),
     "reset-after": (ConnectionResetError, True),
     "reset-in-body": (ConnectionResetError, True),
@@ -76,35 +67,36 @@ def test_each_kind_once_and_then_the_app_again(server, kind):
     seen, ran = SEEN[kind]
     if isinstance(seen, type):
         with pytest.raises(seen) as caught:
-            ask(served)
+            ask(served.url, {})
         assert type(caught.value) is seen
     else:
-        status, headers, body = ask(served)
-        assert (status, headers.get_content_type()) == seen[:2]
-        assert seen[2] in body.decode()
-        assert bool(body) == bool(seen[2])
+        answer = ask(served.url, {})
+        assert (answer.status, answer.headers.get_content_type()) == seen[:2]
+        assert seen[2] in answer.body.decode()
+        assert bool(answer.body) == bool(seen[2])
     assert len(handled) == ran
-    assert ask(served)[::2] == (200, WHOLE)
+    again = ask(served.url, {})
+    assert (again.status, again.body) == (200, WHOLE)
 
 
 def test_retry_after_comes_missing_in_seconds_and_as_a_date(served):
     served.faults = Faults(sequence=("429", "429-seconds", "429-date"))
-    missing, seconds, date = (ask(served)[1]["retry-after"] for _ in range(3))
+    missing, seconds, date = (ask(served.url, {}).headers["retry-after"] for _ in range(3))
     assert (missing, seconds) == (None, "1")
     assert -2 < email.utils.parsedate_to_datetime(date).timestamp() - time.time() <= 1.5
 
 
 def test_truncated_bodies_end_anywhere_before_their_end_with_a_length_of_their_own(served):
     served.faults = Faults({"truncated": 1.0})
-    answers = [ask(served) for _ in range(8)]
-    assert all(int(headers["content-length"]) == len(body) < len(WHOLE) for _, headers, body in answers)
-    assert len({body for _, _, body in answers}) > 4
+    answers = [ask(served.url, {}) for _ in range(8)]
+    assert all(int(one.headers["content-length"]) == len(one.body) < len(WHOLE) for one in answers)
+    assert len({one.body for one in answers}) > 4
 
 
 def test_a_sequence_hits_the_requests_of_its_paths_in_turn_and_then_stops(served):
     served.faults = Faults(sequence=("ok", "429", "503"), paths="/updates")
     paths = ("/updates", "/other", "/updates", "/other", "/updates", "/updates")
-    assert [ask(served, path)[0] for path in paths] == [200, 200, 429, 200, 503, 200]
+    assert [ask(served.url + path, {}).status for path in paths] == [200, 200, 429, 200, 503, 200]
 
 
 def test_the_same_seed_draws_the_same_faults_at_their_rates():

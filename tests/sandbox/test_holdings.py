@@ -9,7 +9,7 @@ from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.views import PERIODS, instants
 from tests.economics.books import Books
 from tests.rigs.servers import replica
-from tests.sandbox.asking import ask
+from tests.sandbox.asking import call
 from tests.sandbox.economy_books import COIN, LOCKED
 
 HELD = ("party_id", "total_unlocked_coin", "total_locked_coin", "total_coin_holdings")
@@ -23,8 +23,7 @@ def parties(sandbox):
 
 
 def summary(sandbox, *, version="v0", **body):
-    url = f"{sandbox.validator_url}/{version}/scan-proxy/holdings/summary"
-    return ask(url, body, token=sandbox.token("alice"))
+    return call(sandbox, "validator", f"/{version}/scan-proxy/holdings/summary", body, user="alice")
 
 
 def books_at(world, migration_id=2**63, record_time="9999-12-31T00:00:00Z"):
@@ -41,14 +40,12 @@ def expected(books, as_of_round):
     """The summaries by party."""
     fees = (f"accumulated_holding_fees_{which}" for which in ("unlocked", "locked", "total"))
     names = (*HELD[1:], *fees, "total_available_coin")
-    sums = {
-        party: (free, locked, free + locked, cost, locked_cost, cost + locked_cost, free - cost)
-        for party, (free, locked, cost, locked_cost) in books.holdings(as_of_round).items()
-    }
-    return {
-        party: {"party_id": party, **{name: f"{amount:.10f}" for name, amount in zip(names, own, strict=True)}}
-        for party, own in sums.items()
-    }
+    told = {}
+    for party, (free, locked, cost, locked_cost) in books.holdings(as_of_round).items():
+        sums = (free, locked, free + locked, cost, locked_cost, cost + locked_cost, free - cost)
+        amounts = {name: f"{amount:.10f}" for name, amount in zip(names, sums, strict=True)}
+        told[party] = {"party_id": party, **amounts}
+    return told
 
 
 @pytest.mark.long(quick=1)

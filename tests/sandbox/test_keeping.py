@@ -10,7 +10,7 @@ from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.templates import LOCKED_COIN
 from ledgerframes.sandbox.world_file import WorldFileError, load, save
 from tests.hostile.generate import generate_hostile
-from tests.sandbox.asking import ask
+from tests.sandbox.asking import ask, call
 from tests.sandbox.commanding import IOU, USERS, Desk, assign, create, created, iou, refusal, unassign
 from tests.sandbox.dars import dar
 
@@ -42,7 +42,7 @@ def test_a_kept_world_and_another_of_its_seed_are_the_same_and_go_on_alike(tmp_p
     assert len(world.updates) == options.get("updates", 200) + 120
 
 
-def test_what_was_asked_of_a_ledger_is_kept_and_it_goes_on_alike(tmp_path):
+def test_what_was_asked_of_a_ledger_is_kept_without_a_key_or_a_token_and_it_goes_on_alike(tmp_path):
     file = tmp_path / "world.json"
     with start(updates=100) as first:
         desk = Desk(first)
@@ -53,12 +53,14 @@ def test_what_was_asked_of_a_ledger_is_kept_and_it_goes_on_alike(tmp_path):
         nora = {"user": {"id": "nora"}, "rights": [{"kind": {"ParticipantAdmin": {"value": {}}}}]}
         assert desk.post(USERS, nora, user="participant_admin").status == 200
         binary = {"Content-Type": "application/octet-stream"}
-        uploaded = ask(f"{first.ledger_url}/v2/packages", dar(), token=first.token("nora"), headers=binary)
-        assert uploaded.status == 200
+        assert call(first, "ledger", "/v2/packages", dar(), user="nora", headers=binary).status == 200
         first.advance(updates=20)
         first.save(file)
-        with start(load=file) as second:
-            other = Desk(second)
+        key, token = first._issuer.key, first.token("alice").rpartition(".")[2].encode()
+        assert not any(one in file.read_bytes() for one in (key, key.hex().encode(), token))
+        with lf.sandbox(load=file) as net:
+            second, other = net.sandbox, Desk(net.sandbox)
+            assert state(second.world) == state(first.world)
             assert second.packages
             assert refusal(other.submit(create(IOU, iou(other)), commandId="one")) == (409, "DUPLICATE_COMMAND")
             assert other.post(USERS, None, user="nora").status == 200
@@ -70,17 +72,6 @@ def test_what_was_asked_of_a_ledger_is_kept_and_it_goes_on_alike(tmp_path):
             assert state(second.world) == state(first.world)
             pages = [ask(f"{one.scan_url}/v2/updates", {"page_size": 1_000}).body for one in (first, second)]
             assert pages[0] == pages[1]
-
-
-def test_a_network_is_kept_without_a_key_or_a_token_and_loaded_by_path(tmp_path):
-    file = tmp_path / "world.json"
-    with lf.sandbox(updates=80, seed=3) as net:
-        net.sandbox.save(file)
-        content, key = file.read_bytes(), net.sandbox._issuer.key
-        with lf.sandbox(load=file) as other:
-            assert state(other.sandbox.world) == state(net.sandbox.world)
-    token = net.sandbox.token("alice").rpartition(".")[2].encode()
-    assert not any(one in content for one in (key, key.hex().encode(), token))
 
 
 def test_what_no_seed_made_or_cannot_be_written_is_not_saved_and_the_former_file_stays(tmp_path):

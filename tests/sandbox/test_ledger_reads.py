@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.sandbox.commanding import BY_ID, ERROR, call
+from tests.sandbox.asking import call
+from tests.sandbox.commanding import BY_ID, ERROR
 from tests.sandbox.economy_books import preorder
 
 DELTA, EFFECTS = "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"
@@ -39,7 +40,7 @@ def wanted(*parties, shape=DELTA, filters=(), anyone=False):
 def events(sandbox, item, chosen):
     """The (kind, event) pairs that a transaction shows."""
     body = {"updateId": item["update_id"], "transactionFormat": chosen}
-    found = call(sandbox, BY_ID, body).json["transaction"]["events"]
+    found = call(sandbox, "ledger", BY_ID, body).json["transaction"]["events"]
     return [pair for one in found for pair in one.items()]
 
 
@@ -133,7 +134,7 @@ def test_an_unknown_transaction_gets_the_ledger_s_error_body(sandbox, items):
 
 
 def assert_refused(sandbox, body, status, *codes):
-    answer = call(sandbox, BY_ID, body)
+    answer = call(sandbox, "ledger", BY_ID, body)
     assert (answer.status, answer.json.keys()) == (status, ERROR)
     assert tuple(answer.json[name] for name in ("code", "errorCategory", "grpcCodeValue")) == codes
     return answer.json

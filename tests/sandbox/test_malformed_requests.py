@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sandbox.asking import ask
+from tests.sandbox.asking import call
 from tests.sandbox.commanding import BY_ID, IOU, REASSIGN, TREE, USERS, create, unassign
 from tests.sandbox.dars import dar
 
@@ -96,12 +96,12 @@ ROWS = [
 @pytest.mark.parametrize(("route", "query", "body"), ROWS, ids=lambda one: ascii(one)[:90])
 def test_what_cannot_be_read_is_refused_and_changes_nothing(sandbox, route, query, body):
     (interface, path), world = route, sandbox.world
-    token = sandbox.token("alice" if interface == "validator" else "participant_admin")
+    user = "alice" if interface == "validator" else "participant_admin"
     body, kind = (dar(), "octet-stream") if path in ("/v2/packages", "/v2/dars/validate") else (body, "json")
     before = len(world.accounts), len(world.ledger_updates), len(sandbox.packages)
-    url = f"{getattr(sandbox, f'{interface}_url')}{path}?{query}"
+    headers = {"Content-Type": f"application/{kind}"}
 
-    answer = ask(url, body, token=token, headers={"Content-Type": f"application/{kind}"})
+    answer = call(sandbox, interface, f"{path}?{query}", body, user=user, headers=headers)
 
     assert answer.status == 400
     assert (len(world.accounts), len(world.ledger_updates), len(sandbox.packages)) == before

@@ -7,7 +7,7 @@ import pytest
 
 from ledgerframes.sandbox.world import archives
 from ledgerframes.sandbox.world.archives import ArchiveError, read_dar
-from tests.sandbox.asking import ask
+from tests.sandbox.asking import call
 from tests.sandbox.dars import FILES, MAIN, PRIM, dar, manifest
 
 UPLOAD = "/v2/packages"
@@ -24,7 +24,7 @@ def sandbox(desk):
 
 
 def send(sandbox, path, body, *, query="", user="participant_admin", kind=BINARY):
-    return ask(f"{sandbox.ledger_url}{path}{query}", body, token=sandbox.token(user), headers={"Content-Type": kind})
+    return call(sandbox, "ledger", path + query, body, user=user, headers={"Content-Type": kind})
 
 
 def version(number, content):

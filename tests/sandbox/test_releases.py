@@ -3,7 +3,7 @@
 import pytest
 
 from ledgerframes.sandbox.http.routes import RELEASES
-from tests.sandbox.asking import ask
+from tests.sandbox.asking import call
 from tests.sandbox.commanding import TREE
 
 #: Which releases have what not all of them have, by interface, method and path.
@@ -37,11 +37,6 @@ def release(sandbox, request):
     """A server of a release, with its name."""
     with sandbox.replica(release=request.param) as running:
         yield request.param, running
-
-
-def call(server, interface, path, body=None):
-    url = getattr(server, f"{interface}_url") + path
-    return ask(url, body, token=server.token("validator_operator"))
 
 
 def test_a_route_is_there_in_its_releases_and_unknown_in_others(release):

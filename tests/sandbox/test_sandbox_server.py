@@ -51,11 +51,10 @@ def test_a_program_that_forgets_to_stop_it_still_ends():
     assert done.stderr == ""
 
 
-def test_it_answers_under_the_names_of_a_localnet_and_hands_on_addresses_under_them():
+def test_it_answers_under_the_names_of_a_localnet_and_hands_on_addresses_under_them(sandbox):
     body = {"start_record_time": "0001-01-01T00:00:00Z", "end_record_time": "9999-01-01T00:00:00Z", "page_size": 1000}
-    with start(updates=300) as sandbox:
-        host = sandbox.url.replace("http://127.0.0.1", "scan.localhost")
-        listed = ask(f"{sandbox.scan_url}/v0/history/bulk/updates", body, headers={"Host": host}).json["object_refs"]
+    host = sandbox.url.replace("http://127.0.0.1", "scan.localhost")
+    listed = ask(f"{sandbox.scan_url}/v0/history/bulk/updates", body, headers={"Host": host}).json["object_refs"]
 
     assert listed
     assert all(one["url"].startswith(f"http://{host}/api/scan/") for one in listed)

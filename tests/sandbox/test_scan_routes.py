@@ -62,11 +62,10 @@ def test_a_page_is_up_to_the_maximum_of_what_comes_strictly_after_a_higher_migra
 )
 def test_the_cursor_time_may_be_spelled_with_any_number_of_digits(sandbox, truth, spell, inclusive):
     place = next(n for n, item in enumerate(truth) if n > 500 and item["record_time"][-4:-1] != "000")
-    expected = {json.dumps(item, default=str) for item in truth[place : place + 1]}
 
     page = updates(sandbox, page_size=200, after=after(truth[place], spell(truth[place]["record_time"])))
 
-    assert (expected <= {json.dumps(item, default=str) for item in page}) is inclusive
+    assert (truth[place] in page) is inclusive
 
 
 def untyped(value):

@@ -21,19 +21,8 @@ PRIVATE = {"Iou:Iou", "Splice.Wallet.TransferOffer:TransferOffer", "Harbor.Token
 
 
 @pytest.fixture(scope="module")
-def net():
-    with lf.sandbox(seed=7, updates=600) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def world(net):
-    return net.sandbox.world
-
-
-@pytest.fixture(scope="module")
-def shown(net):
-    return ask(f"{net.sandbox.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
+def shown(hour):
+    return ask(f"{hour.sandbox.scan_url}/v2/updates", {"page_size": 1_000}).json["transactions"]
 
 
 def created(items):
@@ -41,12 +30,13 @@ def created(items):
     return [event for item in transactions for event in preorder(item) if event["event_type"] == "created_event"]
 
 
-def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso_and_all_of_the_coin(net, world, shown):
-    dso, seen = world.scan_party, created(shown)
+def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso_and_all_of_the_coin(hour, shown):
+    world, seen = hour.sandbox.world, created(shown)
+    dso = world.scan_party
     every = created(world.items(private=True))
     legs = [item["event"]["created_event"] for item in shown if item.get("event", {}).get("created_event")]
-    wanted = {"migration_id": 2, "record_time": net.sandbox.snapshots(2)[-1], "page_size": 1_000}
-    snapshot = ask(f"{net.sandbox.scan_url}/v2/state/acs", wanted).json["created_events"]
+    wanted = {"migration_id": 2, "record_time": hour.sandbox.snapshots(2)[-1], "page_size": 1_000}
+    snapshot = ask(f"{hour.sandbox.scan_url}/v2/state/acs", wanted).json["created_events"]
 
     assert len(shown) == 600 < len(world.ledger_updates)
     assert len(legs) > 0
@@ -54,13 +44,13 @@ def test_the_scan_shows_as_many_updates_as_asked_for_all_with_the_dso_and_all_of
     assert all(dso in {*event["signatories"], *event["observers"]} for event in (*seen, *legs, *snapshot))
     assert not PRIVATE & {entity_of(event) for event in seen}
     assert {entity_of(event) for event in every} >= PRIVATE
-    assert set(lf.load_ledger_contracts(net, None).template_name) >= PRIVATE, "by the participant of their parties"
+    assert set(lf.load_ledger_contracts(hour, None).template_name) >= PRIVATE, "by the participant of their parties"
     ids = {event["contract_id"] for event in seen}
     assert all(one["contract_id"] in ids for one in every if dso in one["signatories"])
 
 
-def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
-    complete = {item["update_id"]: item for item in world.items(private=True)}
+def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(hour, shown):
+    complete = {item["update_id"]: item for item in hour.sandbox.world.items(private=True)}
     less = [item for item in shown if item != complete[item["update_id"]]]
 
     def plain(item):
@@ -72,8 +62,9 @@ def test_what_the_scan_shows_of_an_update_is_a_tree_of_its_own(world, shown):
         assert all(event in of_all for event in plain(item))
 
 
-def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(net, world):
-    ids, scan_url = {update.update_id for update in world.updates}, net.sandbox.scan_url
+def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(hour):
+    world, scan_url = hour.sandbox.world, hour.sandbox.scan_url
+    ids = {update.update_id for update in world.updates}
     hidden = [update for update in world.ledger_updates if update.update_id not in ids]
     update = next(one for one in hidden if b'"events_by_id":' in one.rendered)
     signed = next(one for one in hidden if one.external_hash)
@@ -88,28 +79,17 @@ def test_a_hidden_transaction_is_a_verdict_alone_and_not_found_by_id(net, world)
         assert ask(f"{scan_url}/v2/updates/{path}").status == 404
 
 
-def test_each_issuers_registry_lists_its_tokens(net, world):
+def test_each_issuers_registry_lists_its_tokens(hour):
+    world, urls = hour.sandbox.world, hour.sandbox.registry_urls
     held = [one.payload["amount"] for one in world.contracts.of(TOKEN)]
-    urls = net.sandbox.registry_urls
     other = next(party for party in urls if party != world.scan_party)
 
-    assert urls[world.scan_party] == net.sandbox.registry_url
+    assert urls[world.scan_party] == hour.sandbox.registry_url
     with lf.connect(registry_url=urls[other]) as registry:
         rows = lf.load_instruments(registry, decimals="exact")
     assert list(rows.instrument_id) == ["HARBOR-SILVER"]
     assert rows.total_supply[0] == sum(map(Decimal, held)) > 0
     assert ask(f"{urls[other]}/registry/metadata/v1/info").json["adminId"] == other
-
-
-def test_commands_about_private_contracts_reach_the_participant_alone(desk):
-    world = desk.sandbox.world
-    before = len(world.updates)
-    contract_id = desk.iou()
-
-    assert len(world.updates) == before
-    assert contract_id in {event["contract_id"] for event in created([*world.items(private=True)][-1:])}
-    desk.sandbox.advance(updates=20)
-    assert len(world.updates) == before + 20
 
 
 #: Record times of migrations 1 and 2 overlap around it.
