@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+import httpx
 import pytest
 from hostile_server import HostileServer, answer, text
 
@@ -148,3 +149,21 @@ def unknown(_host):
 def test_only_public_https_addresses_may_be_asked_and_the_reason_is_given(url, lookup, reason):
     told = why_not_public(url, lookup)
     assert told is None if reason is None else reason in told
+
+
+def test_a_listed_scan_is_asked_at_the_rate_of_a_given_one():
+    def reply(request):
+        listed = {"scans": [{"domainId": "s::1220", "scans": [{"publicUrl": "https://b.example", "svName": "sv"}]}]}
+        return httpx.Response(
+            503 if (request.url.host, request.url.path) == ("a.example", "/api/scan/v0/x") else 200, json=listed
+        )
+
+    settings = Settings(scan_url=("https://a.example/api/scan",), failover="network", attempts=2, rate=1.0, burst=1)
+    clock = SkippingClock()
+    with lf.types.Network(settings, clock=clock, refusal=anybody, transport=httpx.MockTransport(reply)) as net:
+        net.scan.call("GET", "/v0/x")
+        began = clock.monotonic()
+        for _ in range(5):
+            net.scan.call("GET", "/v0/x")
+        assert net.scan.servers[0] == "https://b.example/api/scan"
+    assert clock.monotonic() - began >= 4
