@@ -1,25 +1,90 @@
-"""Ctrl-C and SIGTERM at random moments: whatever the server does, a call ends, and what was whole is kept."""
+"""Ctrl-C and SIGTERM end a call and a command in time, whatever the server does, and what was whole is kept."""
 
+import json
+import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 import ledgerframes as lf
+from tests.asking import forwarded
+from tests.rigs.servers import simulated
 from tests.signal_rounds import LONGEST, OF_LAKES, OPERATIONS
-from tests.signalled import HOLDING, environment
-from tests.store.test_sync_signals import Beyond, by_sandbox, middle  # noqa: F401 - fixtures
+from tests.signalled import HOLDING, Holding, assert_prompt, environment, send, send_to_another_thread, signalled
 from tests.transport.hostile_server import HostileServer
 
+PROGRAM = (sys.executable, "-m", "ledgerframes")
+
+
+@pytest.fixture(scope="module")
+def by_sandbox():
+    """Answers as a sandbox with 400 updates does."""
+    with simulated(updates=400, migrations=1, page_maximum=50) as net:
+        yield partial(forwarded, net.sandbox.scan_url)
+
+
+@pytest.fixture(scope="module")
+def middle():
+    """The record time in the middle of that history."""
+    with lf.sandbox(updates=400, migrations=1) as net:
+        return json.loads(net.sandbox.world.updates[200].rendered)["record_time"]
+
+
+class Beyond(Holding):
+    """Keeps those waiting that ask for pages behind the middle of the history; it answers probes of one item."""
+
+    def __init__(self, reply, good, middle):
+        super().__init__(reply)
+        self._good_one = good
+        self._middle = middle
+
+    def __call__(self, heard):
+        body = json.loads(heard.body)
+        after = body.get("after")
+        if body["page_size"] == 1 or after is None or not self._middle <= after["after_record_time"] < "9":
+            return self._good_one(heard)
+        return super().__call__(heard)
+
+
+BY_THREAD = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: the signal goes to one thread")
+
+
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize(
+    ("follow", "number", "send"),
+    [
+        pytest.param(False, signal.SIGINT, send_to_another_thread, marks=BY_THREAD, id="sync-another thread"),
+        pytest.param(True, signal.SIGTERM, send, id="follow-SIGTERM"),
+        pytest.param(False, signal.SIGTERM, send, id="sync-SIGTERM"),
+        pytest.param(True, signal.SIGINT, send, id="follow-SIGINT"),
+        pytest.param(False, signal.SIGINT, send, id="sync-SIGINT"),
+    ],
+)
+def test_what_was_whole_at_a_signal_is_in_the_lake(follow, number, send, by_sandbox, middle, tmp_path):
+    holding = Beyond(HOLDING["silence"], by_sandbox, middle)
+    with HostileServer(holding) as server:
+        command = [*PROGRAM, "sync", "lake", "--workers", "1", *["--follow"] * follow, "--scan-url", server.url]
+        ended = signalled(command, number, holding, send=send, cwd=tmp_path, env=environment(tmp_path))
+    if follow:  # a signal is how it is meant to end
+        assert (ended.code, ended.err.splitlines()[-1]) == (0, "ended")
+        ended = ended._replace(code=128 + number)
+    assert_prompt(ended, number)
+    lake = lf.open_store(tmp_path / "lake")
+    assert lake.check()
+    assert 100 <= len(lake.load("updates", allow_partial=True)) < 400
+
+
 SERVERS = {"silent": "silence", "dripping": "a byte per second", "refusing": "503"}
-CASES = [(name, kind) for name in OPERATIONS for kind in SERVERS if name not in OF_LAKES or kind == "silent"]
+MOMENTS = [(name, kind) for name in OPERATIONS for kind in SERVERS if name not in OF_LAKES or kind == "silent"]
 
 
 @pytest.mark.parametrize(
     ("name", "kind", "rounds"),
-    [("sync", "dripping", 8)] + [pytest.param(*case, 100, marks=pytest.mark.long) for case in CASES],
+    [("sync", "dripping", 8)] + [pytest.param(*case, 100, marks=pytest.mark.long) for case in MOMENTS],
 )
-def test_a_signal_at_any_moment_ends_a_call(name, kind, rounds, by_sandbox, middle, tmp_path):  # noqa: F811
+def test_a_signal_at_any_moment_ends_a_call(name, kind, rounds, by_sandbox, middle, tmp_path):
     with lf.sandbox(updates=400, migrations=1) as net:
         every = lf.load_updates(net)["update_id"]
         lake = lf.open_store(tmp_path / "lake")
@@ -43,3 +108,18 @@ def test_a_signal_at_any_moment_ends_a_call(name, kind, rounds, by_sandbox, midd
             lake.sync(net, progress=False)
             assert lake.check(full=True)
             assert sorted(lake.load("updates")["update_id"]) == sorted(every)
+
+
+KINDS = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]
+
+
+@pytest.mark.long(quick=1)
+@pytest.mark.parametrize(("number", "kind"), KINDS, ids=[f"{number.name} at {kind}" for number, kind in KINDS])
+@pytest.mark.parametrize("words", ["plan", "load history -o out", "load licenses -o out"])
+def test_a_signal_ends_a_command(number, kind, words, tmp_path):
+    holding = Holding(HOLDING[kind])
+    with HostileServer(holding) as server:
+        command = [*PROGRAM, *words.split(), "--scan-url", server.url]
+        ended = signalled(command, number, holding, cwd=tmp_path, env=environment(tmp_path))
+    assert_prompt(ended, number)
+    assert ended.err.splitlines()[-1].startswith("ended by a signal before it was done")

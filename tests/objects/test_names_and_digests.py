@@ -1,14 +1,18 @@
-"""What an object's name says; of several scans f + 1 must have its digest, and fewer another one, for it to count."""
+"""What an object's name says, whose digest counts among several scans, and its lines, read in bounded memory."""
 
 import base64
 import hashlib
+import io
 from contextlib import ExitStack
 
+import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.interfaces.scan_objects import ObjectRef
+from ledgerframes.objects.lines import read_lines
 from ledgerframes.objects.sources import read_name, readable
+from tests.objects.conftest import object_of
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import replica
 from tests.store.conftest import BEGIN
@@ -106,3 +110,38 @@ def test_one_name_with_two_digests_is_refused():
     refs = [ObjectRef(f"{BASE}{DAY}updates_compact_json_0.zstd", digest) for digest in (DIGEST, other)]
     with pytest.raises(lf.errors.DecodeError, match="two digests"):
         readable(refs)
+
+
+def read(data, *, lines=2, most=1_000, longest=10_000):
+    return list(read_lines(pa.PythonFile(io.BytesIO(data), "r"), "an object", lines=lines, most=most, longest=longest))
+
+
+def test_lines_go_on_across_frames():
+    assert read(object_of(b"one\ntw", b"o\nthree\n", b"four\n")) == [[b"one", b"two"], [b"three", b"four"]]
+
+
+def test_a_batch_ends_before_it_has_too_many_bytes_and_has_one_line_at_least():
+    data = object_of(b"a" * 600 + b"\n" + b"b" * 600 + b"\n" + b"c" * 5_000 + b"\n")
+    assert [[len(line) for line in batch] for batch in read(data, lines=9)] == [[600], [600], [5_000]]
+
+
+def test_empty_lines_and_an_empty_object_have_no_items():
+    assert read(object_of(b"\n\none\n\n")) == [[b"one"]]
+    assert read(object_of(b"")) == []
+
+
+WHOLE = object_of(bytes(range(32, 127)) * 40 + b"\n", bytes(range(32, 127)) * 20 + b"\n")
+REFUSED = {
+    **{f"cut at {at}": (WHOLE[:at], "an object cannot be read") for at in (0, 1, 10, 100, -3, -1)},
+    "other bytes": (b"no zstd at all", "an object cannot be read"),
+    "a tail": (object_of(b"one\n") + b"more", "an object cannot be read"),
+    "a last line without its end": (object_of(b"one\ntwo"), "its last line has no end"),
+    "a long line": (object_of(b"x" * 50_000), "a line of more than 10,000 bytes"),
+    "empty lines": (object_of(b"\n" * 2**21), "more than 1,000,000 empty lines"),
+}
+
+
+@pytest.mark.parametrize(("data", "said"), REFUSED.values(), ids=REFUSED)
+def test_an_object_that_is_not_whole_or_would_fill_the_memory_is_refused(data, said):
+    with pytest.raises(lf.errors.DecodeError, match=said):
+        read(data)

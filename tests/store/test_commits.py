@@ -1,16 +1,21 @@
-"""Commits are small at first and grow in a long sync; a size that the caller names stays; partitions keep few files."""
+"""Commits are small at first and grow in a long sync; partitions keep few files; old states are forgotten if asked."""
 
 from collections import Counter
 
+import pandas as pd
 import pyarrow as pa
+import pytest
 
 import ledgerframes as lf
+from ledgerframes.paging.cursor import Window
 from ledgerframes.store import history_tables
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta import compaction
 from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
+from tests.store.conftest import assert_whole
 
 ROWS = pa.record_batch({name: pa.array([0] * 500_000, pa.int64()) for name in ("template_name", "choice")})  # 8 MB
 PAGE = Fetched(0, Interval(0, 0, 1), 0, Interval(0, 0, 1), {"events": ROWS})
@@ -63,3 +68,33 @@ def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store, m
         assert small <= max(2, 6 - (files - small)), name
     assert len(store.load("updates")) == 280
     assert store.check()
+
+
+def log_files(store, name):
+    return sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
+
+
+def test_forgetting_shortens_the_log_and_keeps_the_newest_state(store):
+    with lf.sandbox(updates=100) as net:
+        for _ in range(4):
+            net.sandbox.advance(updates=20)
+            store.sync(net)
+        before = {name: len(log_files(store, name)) for name in ("events", "updates", "syncs")}
+        first, document = store.syncs().sync_id[0], sorted((store._lake.folder / "_coverage").glob("*.json"))[0]
+        reader = store._lake.existing()
+        assert reader.shown("events").exists
+        store.compact(forget_before=store.syncs().finished_at.iloc[-2])
+        assert not document.exists()
+        assert len(store.syncs()) == 2
+        store.compact(forget_before=pd.Timestamp.now("UTC"))
+        for name, count in before.items():
+            assert len(log_files(store, name)) < count
+        assert_whole(store, net)
+        with pytest.raises(lf.errors.StoreError, match="forgotten"):
+            store.load("updates", as_of=first)
+        with pytest.raises(lf.errors.StoreError, match="read again"):  # who was reading what is forgotten
+            Part.of(reader, "events", Window(), allow_partial=False).load(["update_id"])
+        net.sandbox.advance(updates=20)
+        store.sync(net)
+        assert_whole(store, net)
+    assert store.check(full=True).findings == ()
