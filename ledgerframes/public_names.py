@@ -11,7 +11,7 @@ from typing import Any
 
 
 def by_stub(package: str, file: str) -> tuple[dict[str, str], list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """What a package needs for its public names.
+    """Read the stub of a package and return the parts of its lazy imports.
 
     Args:
         package: its name.
