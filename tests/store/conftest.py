@@ -110,6 +110,12 @@ def data_files(store, *names):
     return sorted(kept, key=lambda file: (file.parent, file.stat().st_size))
 
 
+def smallest(store, name):
+    """The smallest file of a table that is still read."""
+    read = {store._lake.folder / name / path for path in store._lake.table(name).refresh().files.listed}
+    return next(file for file in data_files(store, name) if file in read)
+
+
 def flip(file, bit=None):
     """Turn a bit over, by default among the rows of a file: bits of pages that nobody reads have no checksum."""
     raw = bytearray(file.read_bytes())

@@ -11,7 +11,7 @@ from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
-from tests.store.conftest import LATE, adopt, assert_whole, data_files, flip
+from tests.store.conftest import LATE, adopt, assert_whole, data_files, flip, smallest
 
 READ_AGAIN = (*HISTORY.order, *VERDICTS.order)
 COMPUTED = ("mint_burn", "coin_history")
@@ -81,12 +81,6 @@ def checkpoint(store, name):
     store.compact()
     file = next((store._lake.folder / name / "_delta_log").glob("*.checkpoint.parquet"))
     file.write_bytes(file.read_bytes()[:100])
-
-
-def smallest(store, name):
-    """The smallest file of a table that is still read."""
-    read = {store._lake.folder / name / path for path in store._lake.table(name).refresh().files.listed}
-    return next(file for file in data_files(store, name) if file in read)
 
 
 OF_FILES = {
