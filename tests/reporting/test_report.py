@@ -21,6 +21,7 @@ from ledgerframes.apps.html_report.report import stored_report_data
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.number_format import amount_text, plural
+from ledgerframes.timestamps import MICROSECOND
 from tests.rigs.servers import simulated
 
 TITLES = [
@@ -118,8 +119,10 @@ def test_a_range_with_a_hole_says_so_before_its_figures(net, tmp_path):
     assert "part of this range is missing" in cut[: cut.index("<div class='figures'>")]
 
 
-def test_an_empty_range_has_a_page_too(net, tmp_path):
+def test_an_empty_range_has_a_page_too_and_reads_nothing_before_it(net, synced, tmp_path):
     history = lf.load_history(net, limit=50)
+    data = stored_report_data(synced, history.updates.record_time[20] + MICROSECOND, history.updates.record_time[21])
+    assert (len(data.updates), len(data.whole.events), data.opening.rows > 0) == (0, 0, True)
     empty = lf.types.History(*(frame.head(0) for frame in history))
     words = lf.report(empty, tmp_path / "report.html").read_text()
     assert "no update in this range" in words

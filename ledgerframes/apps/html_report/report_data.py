@@ -113,7 +113,7 @@ class ReportData:
 
         None for a history in memory, for a report from ledger begin, and if a store cannot tell.
         """
-        place = self.begins if self._earlier is None else self._earlier.start
+        place = self.begins if self._reads_from is None else self._reads_from
         if self.store is None or place is None:
             return None
         return stored_opening(self.store, at=place)
@@ -122,6 +122,11 @@ class ReportData:
     def _earlier(self) -> Period | None:
         """The period of the same length before this one."""
         return None if self.updates.empty else self.period.before(self.updates["record_time"].max())
+
+    @property
+    def _reads_from(self) -> pd.Timestamp | None:
+        """Where what is read begins: with the period before, unless there is none, as for a period without updates."""
+        return self.period.start if self._earlier is None else self._earlier.start
 
     @cached_property
     def whole(self) -> History[Any]:
@@ -132,14 +137,13 @@ class ReportData:
         """
         if self.store is None or self.period.start is None:
             return self.history
-        earlier = None if self._earlier is None else self._earlier.start
         columns: dict[str, Any] = {}
         starts: dict[str, Any] = {}
         if self.opening is not None:
-            starts = dict.fromkeys(History._fields, earlier)
+            starts = dict.fromkeys(History._fields, self._reads_from)
         elif self._models_read_store:
-            columns = {"updates": ["update_id", "record_time"], "events": ["event_id", "record_time", "acting_parties"]}
-            starts = {} if earlier is None else {"events": earlier}
+            columns = {"updates": ["record_time"], "events": ["event_id", "record_time", "acting_parties"]}
+            starts = {"events": self._reads_from}
         try:
             return History(
                 *(
