@@ -25,10 +25,20 @@ opened as (
   from opening
   where asked(template_name)
 ),
-shown as (
-  from (from created union all by name from assigned union all by name from opened)
+-- Ids alone at first: what is too large for the memory is written aside, and whole contracts take ten times as much.
+alive as (
+  select distinct contract_id
+  from (
+    select contract_id from events where event_type = 'created_event' and asked(template_name)
+    union all select contract_id from assigned
+    union all select contract_id from opened
+  )
   -- There is no archived event: a consuming exercise ends a contract, whatever its choice.
   anti join (select contract_id from events where consuming) using (contract_id)
+),
+shown as (
+  from (from created union all by name from assigned union all by name from opened)
+  semi join alive using (contract_id)
 ),
 -- A create that occurs twice in the history is one contract. Most occur once, and are not sorted.
 repeated as (
