@@ -29,8 +29,6 @@ TITLES = [
     "Coin burned", "Key figures", "Governance", "Validators", "Instruments", "Templates", "Anomalies",
     "Where this comes from",
 ]  # fmt: skip
-
-
 COIN = ["balances", "transfers", "rewards", "coin_supply", "burn"]
 
 

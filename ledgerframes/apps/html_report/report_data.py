@@ -167,14 +167,14 @@ class ReportData:
         return "" if whole else "From where the lake begins up to the end of this range, "
 
     @cached_property
-    def legs(self) -> pd.DataFrame:
+    def legs(self) -> Any:
         """Reassignments up to the end of the period, from as early as they are known without a gap."""
         if self.store is None or self.period.start is None:
             return self.reassignments
         if self.opening is None or self.begins is not None:
             return self.whole.reassignments
         plain = [column.name for column in REASSIGNMENTS.columns if column.kind not in {JSON, TEXTS}]
-        return self.store.load("reassignments", columns=plain, end=self.end)
+        return self.store.load("reassignments", columns=plain, end=self.end, as_="arrow")
 
     @property
     def _models_read_store(self) -> bool:
@@ -249,8 +249,10 @@ class ReportData:
     def validators(self) -> pd.DataFrame | None:
         """Validators by day, of the whole history; None if it does not begin with the ledger."""
         try:
-            events = self.whole.events
-            if self.store is not None and (self.opening is not None or self.source is self.store):
+            events: Any = self.whole.events
+            if self._models_read_store and (self.opening is not None or self.source is self.store):
+                events = self.store
+            elif self.store is not None and self.opening is not None:
                 only = {"template_name": LICENSE}
                 found = self.store.load("events", columns=_OF_LICENSES, end=self.end, where=only, as_="arrow")
                 # These are all that the table reads, so it may take them as the history.

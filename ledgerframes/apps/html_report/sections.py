@@ -23,6 +23,7 @@ from ledgerframes.apps.html_report.headlines import as_of, lacks, summary
 from ledgerframes.apps.html_report.page import Section, table, text
 from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.frames import attrs_of
 from ledgerframes.models.holdings import holdings_from_events
 from ledgerframes.models.licenses import instrument_supply, license_versions
 from ledgerframes.models.payloads.catalogue import template_catalogue
@@ -152,7 +153,7 @@ def anomalies(report_data: ReportData) -> list[str] | str:
         table(_counted(odd["anomaly"], "anomaly"), "Legs by anomaly"),
         table(odd[["anomaly", "contract_id", "record_time", "detail"]], "The first"),
     ]
-    if report_data.legs.attrs.get("from_beginning") is not True:
+    if attrs_of(report_data.legs).get("from_beginning") is not True:
         words = "The history here begins later than the ledger, so an unassignment may lie before it."
         parts.append(text(words, quiet=True))
     return parts
