@@ -168,7 +168,7 @@ def test_names_of_a_star_fit_every_system(net, tmp_path):
     assert unfit(tmp_path / "star") == []
 
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+linking = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 
 ONE = pa.table({"a": ["x"]})
 #: Exported tables have a test of their own, by each form.
@@ -197,6 +197,7 @@ def elsewhere(tmp_path):
     return place
 
 
+@linking
 @pytest.mark.parametrize(("name", "write"), FILES.values(), ids=FILES)
 @pytest.mark.parametrize("target", ["elsewhere/kept", "elsewhere/new", "nowhere/new"], ids=["file", "free", "dangling"])
 def test_a_link_in_the_place_of_a_file_is_refused(net, tmp_path, elsewhere, name, write, target):
@@ -212,6 +213,7 @@ def test_a_link_in_the_place_of_a_file_is_refused(net, tmp_path, elsewhere, name
     assert [path.name for path in out.iterdir()] == [name]
 
 
+@linking
 @pytest.mark.parametrize(("name", "write"), REPLACED.values(), ids=REPLACED)
 def test_a_dangling_link_is_replaced_and_not_followed(net, tmp_path, elsewhere, name, write):
     out = tmp_path / "out"
@@ -231,6 +233,7 @@ def test_a_dangling_link_is_replaced_and_not_followed(net, tmp_path, elsewhere, 
 WRITING = FILES | {"a recording": REPLACED["a recording"]}
 
 
+@linking
 @pytest.mark.parametrize(("name", "write"), WRITING.values(), ids=WRITING)
 def test_a_folder_may_be_a_link_as_people_arrange_their_disks(net, tmp_path, name, write):
     (tmp_path / "disk").mkdir()
@@ -242,6 +245,7 @@ def test_a_folder_may_be_a_link_as_people_arrange_their_disks(net, tmp_path, nam
     assert (tmp_path / "out").is_symlink()
 
 
+@linking
 def test_a_link_that_appears_while_an_export_runs_is_not_followed(tmp_path, elsewhere):
     out = tmp_path / "out"
 

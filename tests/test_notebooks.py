@@ -20,7 +20,7 @@ LARGE = 600_000  # bytes of a notebook, which people load over a network
 #: Most of the time of all; the pages on BI and on holdings show the same.
 LONG = {"06_holdings_and_fees", "07_to_bi_tools", "09_from_a_snapshot", "10_economics", "11_governance_and_key_figures"}
 # The kernel's own libraries warn in this process; what the notebook's cells warn about is their output.
-pytestmark = pytest.mark.filterwarnings("default")
+warning = pytest.mark.filterwarnings("default")
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,7 @@ def started():
         yield one
 
 
+@warning
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem in LONG else []) for path in NOTEBOOKS],
@@ -50,6 +51,7 @@ def complaints(notebook: Any) -> list[str]:
     return [line for line in said.splitlines() if "Warning" in line]
 
 
+@warning
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_has_short_cells_that_ran_once_and_tells_nothing_of_the_machine(path):
     ran = code_cells(read(path))

@@ -14,11 +14,9 @@ def test_every_arm_of_a_case_is_reached(net, history, switched_history):
                 wanted = [name for name in MODELS if counting.wants(name) and needs[name] <= gives.keys()]
                 order = dict.fromkeys(step for name in wanted for step in steps(name))
                 counting.make(engine, [step for step in order if step not in engine._built])
-
     left = [
         (name, {**MODELS, **MACROS}[name][slice(*arm)].strip())
         for name, own in counting.left.items()
         for arm in sorted(own.values())
     ]
-    print(*left, sep="\n")
     assert left == []

@@ -1,6 +1,7 @@
 """The report: one page, whole, escaped, self-contained, that says what it cannot tell."""
 
 import base64
+import os
 import re
 import shutil
 import subprocess
@@ -309,13 +310,15 @@ print("matplotlib" in sys.modules)
 """
 
 
-def test_charts_are_drawn_by_another_process_or_where_it_ends_by_this_one(tmp_path):
-    pages = []
-    for python, loads in ((sys.executable, "False"), (shutil.which("false"), "True")):
-        place = tmp_path / loads
-        assert subprocess.check_output([sys.executable, "-c", ALONE, place, python], text=True).strip() == loads
+def test_charts_are_drawn_by_another_process_or_where_it_fails_by_this_one(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("print('configured', 'site', sep='\\n', flush=True)")
+    noisy, false, pages = f"{tmp_path}{os.pathsep}", shutil.which("false"), []
+    for python, path, loads in ((sys.executable, "", "False"), (false, "", "True"), (sys.executable, noisy, "True")):
+        place, env = tmp_path / f"page{len(pages)}", os.environ | {"PYTHONPATH": path + os.pathsep.join(sys.path)}
+        told = subprocess.check_output([sys.executable, "-c", ALONE, place, python], text=True, env=env)
+        assert told.split()[-1] == loads
         pages.append(re.sub("made .* UTC", "", place.read_text(encoding="utf-8")))
-    assert pages[0] == pages[1]
+    assert pages[0] == pages[1] == pages[2]
     assert Reader(pages[0]).pictures == 3
 
 

@@ -1,7 +1,5 @@
 """Commits are small at first and grow in a long sync; partitions keep few files; old states are forgotten if asked."""
 
-from collections import Counter
-
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -30,7 +28,7 @@ class Noting:
     def commit(self, pages):
         self.sizes.append(sum(page.bytes for page in pages))
         self.written += 1
-        return Counter()
+        return {}
 
 
 def committed(pages, size, seconds=0):

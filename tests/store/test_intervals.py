@@ -38,7 +38,6 @@ def test_intervals_and_windows_are_sets_of_microseconds(seed):
         one, other = drawn(rng), drawn(rng)
         ends = [Cursor(rng.choice(ALL), rng.choice(TIMES)) if rng.random() < 0.6 else None for _ in range(2)]
         window = Window(*ends, *(rng.choice(TIMES) if rng.random() < 0.4 else None for _ in range(2)))
-
         lacking = [wanted_by(part) for part in missing_windows(window, one)]
 
         assert set().union(*lacking) == wanted_by(window) - places(one), (window, one)

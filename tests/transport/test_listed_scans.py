@@ -154,9 +154,8 @@ def test_only_public_https_addresses_may_be_asked_and_the_reason_is_given(url, l
 def test_a_listed_scan_is_asked_at_the_rate_of_a_given_one():
     def reply(request):
         listed = {"scans": [{"domainId": "s::1220", "scans": [{"publicUrl": "https://b.example", "svName": "sv"}]}]}
-        return httpx.Response(
-            503 if (request.url.host, request.url.path) == ("a.example", "/api/scan/v0/x") else 200, json=listed
-        )
+        failing = str(request.url) == "https://a.example/api/scan/v0/x"
+        return httpx.Response(503 if failing else 200, json=listed)
 
     settings = Settings(scan_url=("https://a.example/api/scan",), failover="network", attempts=2, rate=1.0, burst=1)
     clock = SkippingClock()

@@ -20,7 +20,7 @@ _PROGRAM: Final = (
     " from ledgerframes.plot.static.vectors import answer; answer()"
 )
 #: Raised where the process has ended.
-ENDED: Final = (OSError, EOFError, pickle.UnpicklingError)
+ENDED: Final = (OSError, EOFError)
 
 
 def vectors(content: Content, theme: Literal["light", "dark"]) -> str:
@@ -71,12 +71,17 @@ def drawn_by(process: subprocess.Popen[bytes], content: Content) -> tuple[str, s
     """The same as `in_both`, by the process.
 
     Raises:
-        OSError, EOFError, UnpicklingError: the process has ended.
+        OSError, EOFError: the process has ended, also by this call because something else in it printed.
         Exception: the chart cannot be drawn.
     """
     assert process.stdout is not None, "it was started with pipes"
     _send(process.stdin, content)
-    drawn: tuple[str, str] | Exception = pickle.load(process.stdout)  # noqa: S301 - of this program's own
+    try:
+        drawn: tuple[str, str] | Exception = pickle.load(process.stdout)  # noqa: S301 - of this program's own
+    except Exception as error:
+        process.kill()
+        process.wait()  # what is left of its answers must not be taken for those to later contents
+        raise EOFError("no chart") from error
     if isinstance(drawn, Exception):
         raise drawn
     return drawn
