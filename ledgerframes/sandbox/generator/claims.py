@@ -114,7 +114,7 @@ def fund_is_due(sim: Simulation) -> bool:
     """Whether shares wait to be allotted, or something happens to a coupon."""
     coupon = _allotted(sim)
     if coupon is None:
-        return len(_shares(sim)) >= _SHARES
+        return len(sim.world.contracts.free(UNCLAIMED_FUND_COUPON, sim.main)) >= _SHARES
     until = timestamps.parse(coupon.payload["expiresAt"])
     waits = 0 if _end_of(coupon) == _EXPIRE else (_TICKS - 1) * sim.calendar.tick
     return sim.now >= until - waits
@@ -136,7 +136,8 @@ def use_fund(tx: Transaction, sim: Simulation) -> None:
 
 def _allot(tx: Transaction, sim: Simulation) -> None:
     """Allot two thirds of the shares; the rest becomes one share."""
-    shares, manager = _shares(sim), sim.parties.fund_manager
+    shares = list(sim.world.contracts.free(UNCLAIMED_FUND_COUPON, sim.main).values())
+    manager = sim.parties.fund_manager
     beneficiary = sim.parties.person(sim.rng)
     whole = sum(units(share.payload["amount"]) for share in shares)
     amount = whole * 2 // 3
@@ -168,10 +169,6 @@ def _give_back(tx: Transaction, coupon: Contract, choice: str) -> None:
     root = tx.exercise(coupon, choice, argument, acting=(acting,), consuming=True)
     again = set_aside(tx, units(payload["amount"]), under=root)
     root["exercise_result"] = {"unclaimedDevelopmentFundCouponCid": again}
-
-
-def _shares(sim: Simulation) -> list[Contract]:
-    return list(sim.world.contracts.free(UNCLAIMED_FUND_COUPON, sim.main).values())
 
 
 def _allotted(sim: Simulation) -> Contract | None:

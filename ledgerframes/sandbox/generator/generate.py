@@ -28,7 +28,7 @@ from ledgerframes.sandbox.generator.governance import confirmations
 from ledgerframes.sandbox.generator.reassignment_traffic import ReassignmentTraffic
 from ledgerframes.sandbox.world import timestamps
 from ledgerframes.sandbox.world.calendar import Calendar, calendar_of
-from ledgerframes.sandbox.world.contracts import Contract, Leg, round_of
+from ledgerframes.sandbox.world.contracts import Leg, round_of
 from ledgerframes.sandbox.world.parties import fingerprint, invent_accounts, invent_parties, invent_synchronizers
 from ledgerframes.sandbox.world.simulation import Simulation, Transaction
 from ledgerframes.sandbox.world.templates import (
@@ -302,9 +302,8 @@ def next_time(sim: Simulation) -> int:
 def next_duty(sim: Simulation) -> Activity | None:
     """The most urgent of the other duties, if there is one."""
     # Votes, and rewards worked out off the ledger, come last.
-    later: tuple[Callable[[Simulation], Activity | None], ...] = (app_rewards.next_duty, governance.duty)
-    duties = (find(sim) for find in (_round_duty, _coupon_duty, _closing_duty, *later))
-    return next((duty for duty in duties if duty is not None), None)
+    duty = _round_duty(sim) or _coupon_duty(sim) or _closing_duty(sim)
+    return duty or app_rewards.next_duty(sim) or governance.duty(sim)
 
 
 def _round_duty(sim: Simulation) -> Activity | None:
@@ -324,24 +323,22 @@ def _coupon_duty(sim: Simulation) -> Activity | None:
         return names.collect_payment
     if claims.fund_is_due(sim):
         return claims.use_fund
-    marked, unclaimed = (len(sim.world.contracts.free(one, sim.main)) for one in (ACTIVITY_MARKER, UNCLAIMED_REWARD))
-    if marked >= _MARKERS:
+    if len(sim.world.contracts.free(ACTIVITY_MARKER, sim.main)) >= _MARKERS:
         return app_rewards.convert_markers
-    return claims.merge_unclaimed if unclaimed >= _MOST_UNCLAIMED else None
+    waiting = len(sim.world.contracts.free(UNCLAIMED_REWARD, sim.main))
+    return claims.merge_unclaimed if waiting >= _MOST_UNCLAIMED else None
 
 
 def _closing_duty(sim: Simulation) -> Activity | None:
-    for closed in sim.world.contracts.free(CLOSED_ROUND, sim.main).values():
-        if any(sim.world.contracts.free_coupons(round_of(closed), sim.main)):
+    # A closed round may go some rounds later, and with none of its coupons anywhere.
+    contracts, newest = sim.world.contracts, round_of(sim.rounds[0]) - 3 - _RETAINED_ROUNDS
+    for closed in contracts.free(CLOSED_ROUND, sim.main).values():
+        number = round_of(closed)
+        coupons = contracts.coupons(number)
+        if coupons and any(contracts.free_coupons(number, sim.main)):
             return partial(claims.expire_coupons, closed=closed)
-        if _is_old(sim, closed):
+        if number <= newest and not coupons:
             confirmed = confirmations(sim, closed.contract_id)
             ending = mining_rounds.archive_round if confirmed else mining_rounds.confirm_archiving
             return partial(ending, closed=closed)
     return None
-
-
-def _is_old(sim: Simulation, closed: Contract) -> bool:
-    """Whether a closed round may go: some rounds later, and with none of its coupons anywhere."""
-    number = round_of(closed)
-    return round_of(sim.rounds[0]) - number > 2 + _RETAINED_ROUNDS and not any(sim.world.contracts.coupons(number))

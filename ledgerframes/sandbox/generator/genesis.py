@@ -140,12 +140,13 @@ def first_wallets(tx: Transaction, sim: Simulation) -> None:
 def report_status(tx: Transaction, sim: Simulation) -> None:
     """Replace a member's status report."""
     sponsor = sim.rng.choice(sim.parties.sponsors)
-    former = next(iter(sim.world.contracts.free(STATUS_REPORT, sim.main, sponsor).values()), None)
+    former = sim.one(STATUS_REPORT, sponsor)
+    seen = timestamps.trimmed(sim.now - timestamps.SECOND)
     status = {
         "createdAt": timestamps.trimmed(sim.now),
         "cometBftHeight": str(sim.now // timestamps.SECOND % 10**8),
-        "mediatorSynchronizerTime": timestamps.trimmed(sim.now - timestamps.SECOND),
-        "participantSynchronizerTime": timestamps.trimmed(sim.now - timestamps.SECOND),
+        "mediatorSynchronizerTime": seen,
+        "participantSynchronizerTime": seen,
         "latestOpenRound": {"number": str(round_of(sim.rounds[1]))},
     }
     number = int(former.payload["number"]) + 1 if former else 0

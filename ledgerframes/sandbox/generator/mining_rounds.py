@@ -96,20 +96,16 @@ def advance_rounds(tx: Transaction, sim: Simulation) -> None:
 def confirm_totals(tx: Transaction, sim: Simulation) -> None:
     """Let three members propose that a round's issuing begins, each with its own totals."""
     summarizing = sim.the(SUMMARIZING_ROUND)
-    confirm(tx, sim, "CRARC_MiningRound_StartIssuing", _start_argument(sim, summarizing))
+    confirm(tx, sim, "CRARC_MiningRound_StartIssuing", _start_argument(summarizing, _totals(sim, summarizing)))
 
 
 def start_issuing(tx: Transaction, sim: Simulation) -> None:
     """Carry out the confirmed proposal: fix the round's issuance for every kind of coupon."""
     summarizing = sim.the(SUMMARIZING_ROUND)
-    payload, argument = summarizing.payload, _start_argument(sim, summarizing)
-    issuance = issuance_of(
-        payload["issuanceConfig"],
-        tick=sim.calendar.tick,
-        price=units(payload["amuletPrice"]),
-        totals=_totals(sim, round_of(summarizing)),
-    )
-    step = execute(tx, sim, "CRARC_MiningRound_StartIssuing", argument)
+    payload, totals = summarizing.payload, _totals(sim, summarizing)
+    price = units(payload["amuletPrice"])
+    issuance = issuance_of(payload["issuanceConfig"], tick=sim.calendar.tick, price=price, totals=totals)
+    step = execute(tx, sim, "CRARC_MiningRound_StartIssuing", _start_argument(summarizing, totals))
     tx.archive(summarizing, under=step)
     # On a network coupons can be claimed a tick after the round begins to issue.
     opens_at = sim.now + sim.calendar.tick
@@ -158,14 +154,13 @@ def archive_round(tx: Transaction, sim: Simulation, closed: Contract) -> None:
     tx.archive(closed, under=step)
 
 
-def _start_argument(sim: Simulation, summarizing: Contract) -> dict[str, Any]:
-    totals = _totals(sim, round_of(summarizing))
+def _start_argument(summarizing: Contract, totals: Totals) -> dict[str, Any]:
     return {"miningRoundCid": summarizing.contract_id, "summary": totals.record()}
 
 
-def _totals(sim: Simulation, number: int) -> Totals:
-    """The weights of all of a round's coupons, wherever they are; none has been claimed before it is issuing."""
+def _totals(sim: Simulation, summarizing: Contract) -> Totals:
+    """The weights of all of the round's coupons, wherever they are; none has been claimed before it is issuing."""
     totals = dict.fromkeys(Totals._fields, 0)
-    for coupon in sim.world.contracts.coupons(number):
+    for coupon in sim.world.contracts.coupons(round_of(summarizing)):
         totals[share_of(coupon)] += weight_of(coupon)
     return Totals(**totals)

@@ -6,7 +6,8 @@ Activities and commands change it, routes read it.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final, NamedTuple, Protocol
@@ -41,8 +42,7 @@ class Template:
     owner: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class Contract:
+class Contract(msgspec.Struct, eq=False):
     """One contract that has not ended.
 
     Attributes:
@@ -79,7 +79,7 @@ class Effects(Protocol):
         """End a contract."""
 
 
-class Origin(NamedTuple):
+class Origin(msgspec.Struct, frozen=True, gc=False):
     """The permanent data of a contract, kept after its end."""
 
     template: Template
@@ -105,17 +105,18 @@ class Contracts:
     open: dict[str, Leg] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)
     early_arrivals: set[str] = field(default_factory=set)
-    _groups: dict[Template | int, dict[str, Contract]] = field(default_factory=dict)
-    _free: dict[tuple[Template, str, str], dict[str, Contract]] = field(default_factory=dict)
+    _groups: defaultdict[Template | int, dict[str, Contract]] = field(default_factory=lambda: defaultdict(dict))
+    _free: defaultdict[tuple[Template, str | None, str], dict[str, Contract]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
 
     def create(self, contract: Contract) -> None:
         """Add a new contract, free to be used."""
         self.active[contract.contract_id] = contract
-        self.origins[contract.contract_id] = Origin(
-            contract.template, contract.template_id, contract.signatories, contract.observers
-        )
+        origin = Origin(contract.template, contract.template_id, contract.signatories, contract.observers)
+        self.origins[contract.contract_id] = origin
         for group in _groups_of(contract):
-            self._groups.setdefault(group, {})[contract.contract_id] = contract
+            self._groups[group][contract.contract_id] = contract
         self.release(contract)
 
     def archive(self, contract: Contract) -> None:
@@ -133,9 +134,9 @@ class Contracts:
         """The contracts of a template that have not ended, the oldest first."""
         return list(self._groups.get(template, _NONE).values())
 
-    def coupons(self, number: int) -> Iterator[Contract]:
+    def coupons(self, number: int) -> Collection[Contract]:
         """A round's coupons wherever they are, those in flight too, the oldest first."""
-        yield from self._groups.get(number, _NONE).values()
+        return self._groups.get(number, _NONE).values()
 
     def free_coupons(self, number: int, synchronizer_id: str) -> Iterator[Contract]:
         """A round's coupons that are on a synchronizer and that no command made, the oldest first."""
@@ -145,15 +146,13 @@ class Contracts:
 
     def hold(self, contract: Contract) -> None:
         """Keep a contract from being used until it is released."""
-        pool = self._free.get((contract.template, contract.synchronizer_id or "", contract.owner), _NONE)
-        pool.pop(contract.contract_id, None)
+        self._free[contract.template, contract.synchronizer_id, contract.owner].pop(contract.contract_id, None)
 
     def release(self, contract: Contract) -> None:
         """Let the ledger's activities use a contract where it is assigned, unless it belongs to a command."""
-        if contract.commanded:
-            return
-        key = (contract.template, contract.synchronizer_id or "", contract.owner)
-        self._free.setdefault(key, {})[contract.contract_id] = contract
+        if not contract.commanded:
+            pool = self._free[contract.template, contract.synchronizer_id, contract.owner]
+            pool[contract.contract_id] = contract
 
     def depart(self, leg: Leg) -> None:
         """Take a contract off its synchronizer; it is in flight, under the next counter."""
@@ -180,7 +179,10 @@ def _groups_of(contract: Contract) -> tuple[Template | int, ...]:
 
 def parties_of(named: Parties, payload: dict[str, Any]) -> tuple[str, ...]:
     """The parties that a payload's members name, each once; or else what the template makes of it."""
-    return tuple(named(payload) if callable(named) else dict.fromkeys(payload[name] for name in named))
+    if callable(named):
+        return tuple(named(payload))
+    # Most name one, who needs no comparison.
+    return (payload[named[0]],) if len(named) == 1 else tuple(dict.fromkeys([payload[name] for name in named]))
 
 
 def round_of(contract: Contract) -> int:

@@ -38,6 +38,7 @@ class Simulation:
         votes: the number of requests for a vote so far.
         vote_due: when the next thing about votes is due, in microseconds.
         allowances: the amounts that providers may mint, by the contract that asks for it or processes it.
+        main: the synchronizer that has the coin's rules.
     """
 
     rng: Random
@@ -54,6 +55,10 @@ class Simulation:
     votes: int = 0
     vote_due: int = 0
     allowances: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    main: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.main = self.world.synchronizers[0]
 
     @property
     def coin_rules(self) -> Contract:
@@ -70,19 +75,14 @@ class Simulation:
         """The open mining rounds, the earliest first."""
         return self.world.rounds
 
-    @property
-    def main(self) -> str:
-        """The synchronizer that has the coin's rules."""
-        return self.world.synchronizers[0]
-
     def elsewhere(self, parties: Iterable[str]) -> list[str]:
         """Those of the parties that do not submit here: the organization that runs the ledger and its members."""
         return [party for party in parties if party == self.parties.dso or party in self.parties.sponsors]
 
     def contract_id(self) -> str:
         """A new contract id."""
-        bits = self.rng.getrandbits(512)
-        return f"00{bits >> 256:064x}ca101220{bits & (1 << 256) - 1:064x}"
+        digits = f"{self.rng.getrandbits(512):0128x}"
+        return f"00{digits[:64]}ca101220{digits[64:]}"
 
     def row(self) -> int:
         """The number under which a new contract is stored: batches of 32 arrive out of order."""

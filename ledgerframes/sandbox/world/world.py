@@ -266,4 +266,4 @@ def _insert(history: list[Update], update: Update) -> None:
 
 
 def _as_scanned(update: Update) -> Update:
-    return update if update.scanned is None else update._replace(rendered=update.scanned, scanned=None)
+    return update if update.scanned is None else Update(*update[:5], update.scanned)
