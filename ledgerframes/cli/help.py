@@ -15,7 +15,7 @@ GROUPS: Final = {
     "Load": ("plan", "migrations", "load"),
     "Lake": ("sync", "derive", "coverage", "syncs", "sql", "export"),
     "Tables and charts": (
-        "flows", "holdings", "rewards", "compute", "plot", "report", "tables", "describe", "model",
+        "flows", "holdings", "rewards", "compute", "plot", "report", "tables", "describe", "find", "model",
     ),
     "Care": ("check", "verify", "repair", "cross-check", "compact"),
 }  # fmt: skip

@@ -55,6 +55,18 @@ def describe(
 
 @app.command()
 @printed
+def find(word: Annotated[str, typer.Argument(help='A word, or several in quotes: "who paid".')]) -> Rows:
+    """Find tables, charts, columns and Python's functions by a word in their names and descriptions.
+
+    Example: ledgerframes find holdings
+    """
+    from ledgerframes.apps.finding import find as found
+
+    return found(word)
+
+
+@app.command()
+@printed
 def model(
     name: Annotated[
         str | None,

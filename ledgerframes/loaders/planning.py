@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -169,6 +169,15 @@ def plan_windows(net: Network, windows: Sequence[Window], name: str = "") -> Pla
     began = net.stats.snapshot().requests
     extent = extent_of(net.scan, having(net.scan.update_pages, EVERYTHING))
     return _planned(net, extent, windows, name, spent=net.stats.snapshot().requests - began)
+
+
+def plan_missing(net: Network, wanted: Window, missing: Sequence[Window]) -> Plan:
+    """Estimate what reading those parts of a window takes that a lake does not have."""
+    planned = plan_windows(net, missing, f"not in the lake yet: {wanted}")
+    if planned.rows:
+        return planned
+    # A sync that finds no news asks once for each part that is still open.
+    return replace(planned, range=f"all that there is of it is in the lake: {wanted}", sync_requests=len(missing))
 
 
 def _planned(

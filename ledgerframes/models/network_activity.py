@@ -77,8 +77,9 @@ def _weeks(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The range; active contracts do not show who had acted before it."""
     if not nothing_before(inputs, arguments):
         raise PartialResultError(
-            "retention needs the events from ledger begin, since a party may have acted before them: load or sync"
-            ' them with start="begin", or give opening="nothing" if you know that there was nothing before'
+            "retention needs the events from ledger begin, since a party may have acted before them: leave out start="
+            ' and last=, load or sync them with start="begin", or give opening="nothing" if you know that there was'
+            " nothing before"
         )
     return _range(inputs, arguments) | {"every_us": DAY}
 

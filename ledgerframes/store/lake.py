@@ -67,6 +67,8 @@ class Lake:
             raise InputError(
                 f"{url!r} is not a location for a store: give a folder or a URL such as 's3://bucket/lake'"
             )
+        if self.url.startswith(("http://", "https://")):
+            raise InputError("an http address is a server's, not a store's: give a folder or 's3://bucket/lake'")
         self.folder = None if "://" in self.url else Path(self.url).absolute()
         parts = urlsplit(self.url)
         # The location is shown in messages and in provenance, so it must not contain a secret.

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import InputError, LedgerframesError
-from ledgerframes.loaders.planning import Plan, plan_windows
+from ledgerframes.loaders.planning import Plan, plan_missing
 from ledgerframes.paging.cursor import Bound, Duration, When, window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.results import html_pairs
@@ -376,7 +376,7 @@ class Store:
         """
         wanted = window(start, end)
         missing = missing_windows(wanted, self._lake.at().coverage.common)
-        return plan_windows(net, missing, f"not in the lake yet: {wanted}")
+        return plan_missing(net, wanted, missing)
 
     def syncs(self) -> pd.DataFrame:
         """The syncs so far, newest last, with id, end time and added rows.

@@ -52,6 +52,7 @@ _ADVICE: Final[Mapping[int, str]] = {
     407: "the proxy requires a user and a password: write them into HTTP_PROXY or HTTPS_PROXY",
     413: "ask for a smaller page or send less",
     429: "lower rate=, or give a further {interface}_url=",
+    501: "the server does not offer this: do without it, or ask a server of another release",
 }
 _CARRIED_OUT: Final = "check whether the command was carried out before sending it again"
 _UNKNOWN_ROUTE: Final = "the server does not know this path: it runs another release, or {interface}_url= "

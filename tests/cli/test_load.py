@@ -134,6 +134,7 @@ def test_migrations_say_what_the_function_says_in_every_form(command, scan):
 def test_version_tables_and_columns_are_shown_and_without_a_command_there_is_help(command):
     assert "holdings_summary" in command("tables").out
     assert json.loads(command("describe", "events", "--json").out)[0]["column"] == "migration_id"
+    assert json.loads(command("find", "coins", "--json").out)[0]["name"] == "coins"
     assert command("--version").out == f"ledgerframes {lf.__version__}\n"
     said = command()
     for name in ("load", "plan", "migrations", "sandbox", "demo"):

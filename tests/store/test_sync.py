@@ -211,6 +211,9 @@ def test_a_plan_counts_the_migrations_before_a_lake_and_no_more_than_is_wanted(t
 
         assert late.plan(net).rows == 40
         assert early.plan(net, start=(2, times.min()[2])).rows == 40
+        assert early.sync(net, progress=False).complete
+        assert (found := early.plan(net)).range.startswith("all that there is of it is in the lake")
+        assert found.sync_requests <= 4
 
 
 def test_a_tail_takes_what_comes_over_a_server_that_is_away_and_ends_when_told(store, caplog):
