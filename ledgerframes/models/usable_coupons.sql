@@ -1,6 +1,6 @@
 -- Coupons whose terms are known, each once: an assignment or an opening may show one again.
 with
-usable as (
+usable as not materialized (
   select
     contract_id, shown_by, coalesce(kind, reward_kind(stated_kind)) as kind, in_coin, round,
     case kind when 'unclaimed_activity' then beneficiary else provider end as provider,

@@ -62,30 +62,32 @@ joined as (
 -- Coupons that expire together belong to one round.
 together as (
   select ended_below, max(round) as round
-  from joined
-  where begun and outcome = 'expired' and not in_coin
+  from ends
+  join usable_coupons using (contract_id)
+  where outcome = 'expired' and not usable_coupons.in_coin
   group by ended_below
 ),
 round_of as (select distinct contract_id, round from round_contracts where round is not null),
+-- In one pass over all: a copy of those that began would be large.
 coupons as (
-  select * from joined where begun
-  union all
   select joined.* replace (
-    coalesce(
-      round_of.round, together.round, case outcome when 'claimed' then claims_of_round end) as round,
     case
+      when begun then joined.round
+      else coalesce(round_of.round, together.round, case outcome when 'claimed' then claims_of_round end)
+    end as round,
+    case
+      when begun then joined.weight
       when in_coin then unclaimed_amounts.amount
       when kind = 'validator_faucet' then 1::decimal(38, 10)
       else coupon_endings.weight
     end as weight,
-    coupon_endings.featured as featured)
+    case when begun then joined.featured else coupon_endings.featured end as featured)
   from joined
-  left join coupon_endings using (contract_id)
+  left join coupon_endings on coupon_endings.contract_id = joined.contract_id and not begun
   left join round_of on round_of.contract_id = round_contract
-  left join together using (ended_below)
+  left join together on together.ended_below = joined.ended_below and not begun
   left join unclaimed_amounts on unclaimed_amounts.contract_id = becomes
-  left join payments on payments.event_id = payment_id
-  where not begun
+  left join payments on payments.event_id = payment_id and not begun
 ),
 -- Both of 20 places: decimals of two scales in one column would be cut to the fewer, silently.
 valued as (
