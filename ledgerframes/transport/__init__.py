@@ -4,8 +4,7 @@ from ledgerframes.config.settings import Interface
 from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.request import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request
 from ledgerframes.transport.sending import Sender
-from ledgerframes.transport.server_memory import Stats
-from ledgerframes.transport.transport import Transport
+from ledgerframes.transport.transport import Stats, Transport
 
 __all__ = [
     "Answer",

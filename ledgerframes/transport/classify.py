@@ -1,4 +1,4 @@
-"""Judges one attempt: an `Answer`, or a `Failure` with the next steps to try; called by `retrying`."""
+"""Says why an attempt has no usable answer: a `Failure` with the next steps to try; `sending` calls it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -25,9 +25,8 @@ from ledgerframes.errors import (
     StatusError,
     visible,
 )
-from ledgerframes.transport.request import ERROR_BODY, PREFIXES, Answer, Failure, Received, Request
+from ledgerframes.transport.request import ERROR_BODY, PREFIXES, Failure, Received, Request
 
-T = TypeVar("T")
 Masking = Callable[[str], str]
 
 SHORTENED: Final = 500
@@ -92,17 +91,10 @@ def judge_broken(failure: Failure, request: Request, server: str, *, mask: Maski
     return replace(failure, reason=f"{request} at {server} {details}: {reason}.{advice}")
 
 
-def judge_body(
-    received: Received,
-    request: Request,
-    server: str,
-    *,
-    read: Callable[[bytes], T],
-    mask: Masking,
-    seconds: float,
-    recognised: bool = False,
-) -> Answer[T] | Failure:
-    """Read a whole answer whose status is a success.
+def judge_unreadable(
+    received: Received, problem: Exception, request: Request, server: str, *, mask: Masking, recognised: bool
+) -> Failure:
+    """Interpret an answer whose status is a success, and whose body cannot be read.
 
     A body that is not whole JSON was damaged in transit, so asking again may help. The same holds for a body of another
     kind than requested (`[]`, `{"error": …}`), unless the same body comes again. An item that breaks the contract does
@@ -111,19 +103,10 @@ def judge_body(
     """
     if is_page(received):
         return _judge_page(received, request, server, mask=mask, recognised=recognised)
-    problem: Exception
-    try:
-        value = read(received.body)
-    except DecodeError as error:
-        broken = error
-        doubtful = isinstance(error.__cause__, UNREADABLE) and _is_doubtful(error.__cause__)
+    if isinstance(problem, DecodeError):
+        doubtful = isinstance(problem.__cause__, UNREADABLE) and _is_doubtful(problem.__cause__)
         body = _digest(received.body) if doubtful else None
-        return Failure(str(error), transient=doubtful, whole=True, body=body, made=lambda _ending: broken)
-    except UNREADABLE as error:
-        problem = error
-    else:
-        headers = {name: mask(text) for name, text in received.headers.items()}
-        return Answer(value, received.status, server, request, len(received.body), seconds, headers)
+        return Failure(str(problem), transient=doubtful, whole=True, body=body, made=lambda _ending: problem)
     details = mask(str(problem))
     cause = problem if details == str(problem) else None
     # msgspec raises this only for whole JSON; a truncated or damaged body is a plain DecodeError.

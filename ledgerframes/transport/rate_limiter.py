@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ledgerframes.stopping import SLICE, Clock, Stop
-from ledgerframes.transport.server_memory import Stats
 
 
 class RateLimiter:
@@ -18,15 +17,17 @@ class RateLimiter:
         burst: requests that may go at once after a pause.
         parallel: requests under way at the same time.
         clock: the clock for waits.
-        stats: counts the waits.
+        waited: counts the seconds of a wait.
     """
 
-    def __init__(self, *, rate: float, burst: int, parallel: int, clock: Clock, stats: Stats) -> None:
+    def __init__(
+        self, *, rate: float, burst: int, parallel: int, clock: Clock, waited: Callable[[float], None]
+    ) -> None:
         self._rate = rate
         self._burst = burst
         self._slots = threading.Semaphore(parallel)
         self._clock = clock
-        self._stats = stats
+        self._waited = waited
         self._lock = threading.Lock()
         self._left = float(burst)
         self._at = clock.monotonic()
@@ -47,7 +48,7 @@ class RateLimiter:
             queued = self._clock.monotonic() - began
             pause = self._reserve()
             stop.sleep(self._clock, pause)
-            self._stats.waited(queued + pause)
+            self._waited(queued + pause)
             yield
         finally:
             self._slots.release()

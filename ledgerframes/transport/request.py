@@ -217,12 +217,6 @@ class Received:
     with_token: bool = False
     poured: int = 0
 
-    @property
-    def succeeded(self) -> bool:
-        """Whether the status is a success and the body is not partial content."""
-        # No range was requested, so a 206 is a part that would be taken for the whole.
-        return 200 <= self.status < 300 and self.status != 206
-
 
 @dataclass(frozen=True)
 class Failure:

@@ -10,13 +10,15 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from functools import partial
+from operator import attrgetter, ne
 from typing import Any, Final, Generic, TypeVar
 
 from ledgerframes.config.settings import Interface, source_of
-from ledgerframes.errors import InputError, RequestError
+from ledgerframes.decoding.splitting import UNREADABLE
+from ledgerframes.errors import DecodeError, InputError, RequestError
 from ledgerframes.stopping import Stop, held_back
-from ledgerframes.transport.classify import judge_body, judge_broken, judge_refusal
+from ledgerframes.transport.classify import judge_broken, judge_refusal, judge_unreadable
 from ledgerframes.transport.masking import MASK
 from ledgerframes.transport.request import Answer, BodySink, Failure, Prepared, Request
 from ledgerframes.transport.transport import Transport
@@ -58,7 +60,7 @@ class Sender:
 
     def stoppable(self, stop: Stop) -> Sender:
         """The same for one operation, which ends once `stop` is set."""
-        return replace(self, stop=stop if self.stop is None else Stop(self.stop, stop))
+        return replace(self, stop=Stop(self.stop or self.transport.stop, stop))
 
     def servers(self, interface: Interface) -> tuple[str, ...]:
         """The interface's base URLs, as far as they are to be asked, the preferred one first.
@@ -121,7 +123,7 @@ class Sender:
             raise InputError("this connection was closed; call connect() again")
         safe = request.endpoint.safe
         servers = self.servers(request.endpoint.interface) if request.url is None else (source_of(request.url),)
-        ending = self._ending()
+        ending = Stop(self.stop or self.transport.stop)
         candidates = [request, *alternatives] if safe else [request]
         exchange = _Exchange(self.transport, candidates, read, ending, revise, attempts, sink)
         # A command cannot be interrupted, so Ctrl-C is raised at once there.
@@ -134,12 +136,8 @@ class Sender:
         Raises:
             StoppedError: it was stopped, or the connection was closed meanwhile.
         """
-        self._ending().sleep(self.transport.clock, seconds)
+        (self.stop or self.transport.stop).sleep(self.transport.clock, seconds)
         self.transport.stats.waited(seconds)
-
-    def _ending(self) -> Stop:
-        """The flag that ends one operation: its own, or that of the connection."""
-        return Stop(self.transport.stop, *(() if self.stop is None else (self.stop,)))
 
 
 @dataclass
@@ -195,14 +193,13 @@ class _Exchange(Generic[T]):
             servers: base URLs in the order to be asked.
 
         Raises:
-            InputError: the candidates, or what revises one, are of several kinds.
             LedgerframesError: no server gave a valid answer; the message has the reason and the remedy.
         """
-        clock, memory, first = self.transport.clock, self.transport.memory, self.candidates[0].endpoint
-        self._check_kinds(self.candidates)
+        transport, clock, first = self.transport, self.transport.clock, self.candidates[0].endpoint
         self._began = clock.monotonic()
-        self._until = self._began + self.transport.settings.budget if self.sink is None else self._until
-        left = [_Server(url, memory.routes(url, first, len(self.candidates))) for url in servers]
+        self._until = self._began + transport.settings.budget if self.sink is None else self._until
+        routes, known = range(len(self.candidates)), transport.known_routes
+        left = [_Server(url, sorted(routes, key=partial(ne, known.get((url, first), 0)))) for url in servers]
         failure = denied = None
         failed: dict[str, Failure] = {}
         moved = handled = False
@@ -226,7 +223,7 @@ class _Exchange(Generic[T]):
             failure, revised = outcome, self._revised(server, outcome)
             if not revised and (outcome.unknown_route or (outcome.not_found and first.not_found_is_local)):
                 if not outcome.unknown_route:
-                    memory.found(server.url, first, server.routes[0])
+                    transport.known_routes[server.url, first] = server.routes[0]
                     failed.pop(server.url, None)
                 # A real 404 from one scan is more informative than an unknown path on another.
                 denied = outcome if denied is None or not outcome.unknown_route else denied
@@ -256,26 +253,30 @@ class _Exchange(Generic[T]):
         raise last.error(self._attempts_made())
 
     def _ask(self, server: _Server) -> Answer[T] | Failure:
-        """Make one attempt and judge it."""
+        """Make one attempt and read its answer."""
         transport, request, url = self.transport, self.candidates[server.routes[0]], server.url
-        mask, memory, began = transport.mask.text, transport.memory, transport.clock.monotonic()
-        first = self.candidates[0].endpoint
+        mask, began, first = transport.mask.text, transport.clock.monotonic(), self.candidates[0].endpoint
         # Before sending: a warning raised as an error must not hide a command's result.
         if first.deprecated and not first.safe:
-            memory.warn_once(first)
+            transport.warn_once(first)
         seconds = min(transport.settings.deadline, self._until - began)
-        outcome = transport.attempt(request, url, seconds=seconds, stop=self.stop, sink=self.sink)
-        if isinstance(outcome, Failure):
-            return judge_broken(outcome, request, url, mask=mask)
-        memory.reached.add(url)
-        if not outcome.succeeded:
-            return judge_refusal(outcome, request, url, mask=mask, now=transport.clock.now())
+        received = transport.attempt(request, url, seconds=seconds, stop=self.stop, sink=self.sink)
+        if isinstance(received, Failure):
+            return judge_broken(received, request, url, mask=mask)
+        transport.reached.add(url)
+        # No range was requested, so a 206 is a part that would be taken for the whole.
+        if not 200 <= received.status < 300 or received.status == 206:
+            return judge_refusal(received, request, url, mask=mask, now=transport.clock.now())
         if first.safe and first.deprecated and request.endpoint == first:  # not for an alternative route
-            memory.warn_once(first)
+            transport.warn_once(first)
         seconds = transport.clock.monotonic() - began
-        return judge_body(
-            outcome, request, url, read=self.read, mask=mask, seconds=seconds, recognised=url in memory.recognised
-        )
+        try:
+            value = self.read(received.body)
+        except (DecodeError, *UNREADABLE) as error:
+            recognised = url in transport.recognised
+            return judge_unreadable(received, error, request, url, mask=mask, recognised=recognised)
+        headers = {name: mask(text) for name, text in received.headers.items()}
+        return Answer(value, received.status, url, request, len(received.body), seconds, headers)
 
     def _revised(self, server: _Server, failure: Failure) -> bool:
         """Whether another request replaces the one that failed."""
@@ -285,15 +286,8 @@ class _Exchange(Generic[T]):
         revised = self.revise(self.candidates[server.routes[0]], failure.request_error())
         if revised is None:
             return False
-        self._check_kinds([revised])
         self.candidates[server.routes[0]] = revised
         return True
-
-    def _check_kinds(self, requests: Sequence[Request]) -> None:
-        """Refuse what would go to the servers of another interface, or send a command again."""
-        first = self.candidates[0].endpoint
-        if any((one.endpoint.interface, one.endpoint.safe) != (first.interface, first.safe) for one in requests):
-            raise InputError(f"the alternatives to {first} are not all of its kind; its token stays here: give others")
 
     def _may_recover(self, server: _Server, failure: Failure) -> bool:
         """Whether another attempt at the same server may succeed."""
@@ -301,7 +295,7 @@ class _Exchange(Generic[T]):
             again = failure.body in server.bodies
             server.bodies.add(failure.body)
             return not again
-        if not failure.reached and server.url not in self.transport.memory.reached:
+        if not failure.reached and server.url not in self.transport.reached:
             # a server that has answered may come back soon; one that never has is probably a wrong address
             server.unreached += 1
             return failure.transient and server.unreached < KNOCKS
@@ -333,11 +327,11 @@ class _Exchange(Generic[T]):
 
     def _learn(self, server: _Server, *, moved: bool) -> None:
         """Remember what worked."""
-        memory, first = self.transport.memory, self.candidates[0].endpoint
-        memory.recognised.add(server.url)
-        memory.found(server.url, first, server.routes[0])
+        transport, first = self.transport, self.candidates[0].endpoint
+        transport.recognised.add(server.url)
+        transport.known_routes[server.url, first] = server.routes[0]
         if moved:
-            memory.preferred[first.interface] = server.url
+            transport.preferred[first.interface] = server.url
 
     def _attempts_made(self) -> str:
         if self._tries < 2:

@@ -1,15 +1,22 @@
-"""`Transport`: a connection to the servers of the four interfaces, over which `Sender` sends; `connect` makes one."""
+"""`Transport`: a connection to the servers of the four interfaces, over which `Sender` sends; `connect` makes one.
+
+It makes one attempt at a time, with a token and at the configured rate, counts it, and remembers which servers work.
+"""
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import threading
+import warnings
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
@@ -17,8 +24,14 @@ from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings
 from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.rate_limiter import RateLimiter
-from ledgerframes.transport.request import BodySink, Failure, Received, Request
-from ledgerframes.transport.server_memory import ServerPreferences, Stats
+from ledgerframes.transport.request import (
+    BodySink,
+    DeprecatedEndpointWarning,
+    Endpoint,
+    Failure,
+    Received,
+    Request,
+)
 from ledgerframes.transport.token_server import authorized, token_sources
 
 if TYPE_CHECKING:
@@ -27,7 +40,52 @@ if TYPE_CHECKING:
 BEARER: Final = ("Authorization", "Bearer {}")
 WEBSOCKET: Final = ("Sec-WebSocket-Protocol", "jwt.token.{}, daml.ws.auth")
 
+#: The packages between a request and the caller of `net.scan.…`.
+_BELOW: Final = {("ledgerframes", "transport"), ("ledgerframes", "interfaces")}
+
 log = logging.getLogger("ledgerframes.transport")
+
+
+@dataclass
+class Stats:
+    """Counts since a `Transport` was made; any thread may read and add.
+
+    Attributes:
+        requests: requests sent, each attempt counted.
+        bytes: bytes received in bodies, after decompression.
+        retries: attempts after a failed one.
+        waits_seconds: time spent waiting for the rate, for a free slot and between attempts, over all threads.
+        statuses: answers by HTTP status; 0 counts requests without an answer.
+    """
+
+    requests: int = 0
+    bytes: int = 0
+    retries: int = 0
+    waits_seconds: float = 0.0
+    statuses: Counter[int] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def received(self, status: int, size: int) -> None:
+        """Count one request and its answer; status 0 means no answer."""
+        with self._lock:
+            self.requests += 1
+            self.bytes += size
+            self.statuses[status] += 1
+
+    def retried(self) -> None:
+        """Count one more attempt of the same request."""
+        with self._lock:
+            self.retries += 1
+
+    def waited(self, seconds: float) -> None:
+        """Add time spent waiting."""
+        with self._lock:
+            self.waits_seconds += seconds
+
+    def snapshot(self) -> Stats:
+        """A copy that does not change."""
+        with self._lock:
+            return replace(self, statuses=Counter(self.statuses), _lock=threading.Lock())
 
 
 class Transport:
@@ -43,7 +101,10 @@ class Transport:
     Attributes:
         stats: counts of requests, bytes and waits so far.
         mask: remembers the tokens that were sent.
-        memory: which servers work, and which routes they know.
+        preferred: by interface, the server that worked last, which is asked first.
+        reached: the servers that have answered, whatever the answer.
+        recognised: those that have answered as servers of their kind do, so that their address is right.
+        known_routes: by server and endpoint, the position of the alternative that it knows.
         largest_pages: by server, the largest page that it has named; each operator may set a maximum of his own.
         stop: ends every operation; set once this is closed.
     """
@@ -60,8 +121,14 @@ class Transport:
 
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.memory = ServerPreferences()
+        # What is known of servers has no lock: each step is a single operation on a dictionary or a set.
+        self.preferred: dict[Interface, str] = {}
+        self.reached: set[str] = set()
+        self.recognised: set[str] = set()
+        self.known_routes: dict[tuple[str, Endpoint], int] = {}
         self.largest_pages: dict[str, int] = {}
+        self._warned: set[Endpoint] = set()
+        self.stop = Stop()
         self._replacement = transport
         self._wire = transport or HttpTransport(settings)
         self._list_scans = list_scans
@@ -76,7 +143,6 @@ class Transport:
         self.stats = Stats()
         self.mask = Mask()
         self.mask.attach()
-        self.stop = Stop()
         self._listing = threading.Lock()
         self._gates: dict[str, RateLimiter] = {}
         named = [url for interface in INTERFACES for url in getattr(self.settings, f"{interface}_url")]
@@ -107,7 +173,7 @@ class Transport:
         urls = self.settings.urls(interface)
         if interface == "scan":
             urls += self._further_scans() if self._listed is None else self._listed
-        preferred = self.memory.preferred.get(interface, urls[0])
+        preferred = self.preferred.get(interface, urls[0])
         return (preferred, *(url for url in urls if url != preferred))
 
     def _further_scans(self) -> tuple[str, ...]:
@@ -125,7 +191,7 @@ class Transport:
         for host in {urlsplit(url).hostname or "" for url in urls if not is_loopback(url)} - self._gates.keys():
             own = self.settings
             self._gates[host] = RateLimiter(
-                rate=own.rate, burst=own.burst, parallel=own.parallel, clock=self.clock, stats=self.stats
+                rate=own.rate, burst=own.burst, parallel=own.parallel, clock=self.clock, waited=self.stats.waited
             )
 
     def token(self, interface: Interface, url: str | None = None) -> Secret | None:
@@ -187,9 +253,31 @@ class Transport:
             log.debug("%s -> %d, %d bytes, %.0f ms", self.mask.text(str(request)), status, size, took)
         return outcome
 
+    def warn_once(self, endpoint: Endpoint) -> None:
+        """Warn users of a deprecated endpoint the first time that they call it themselves."""
+        if endpoint in self._warned or (level := _of_the_user()) is None:
+            return
+        self._warned.add(endpoint)
+        warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=level)
+
     def carrier(self, interface: Interface) -> tuple[str, str]:
         """The header that carries the token of an interface, and its template."""
         return WEBSOCKET if (interface, self.settings.ledger_carrier) == ("ledger", "websocket") else BEARER
+
+
+def _of_the_user() -> int | None:
+    """How many frames above the caller of this function the caller of an interface is.
+
+    None if the caller is part of the package: then the package chose the route, and its user cannot choose another.
+    """
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and _module(frame)[:2] in _BELOW:
+        frame, level = frame.f_back, level + 1
+    return None if frame is None or _module(frame)[0] == "ledgerframes" else level
+
+
+def _module(frame: FrameType) -> tuple[str, ...]:
+    return tuple(str(frame.f_globals.get("__name__", "")).split("."))
 
 
 def _finish(stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:

@@ -44,7 +44,7 @@ def test_a_child_does_not_send_on_the_connections_of_its_parent():
         assert server.connections == 1
 
         def ask():
-            assert net.transport.memory.reached  # which servers work is known
+            assert net.transport.reached  # which servers work is known
             assert net.scan.earliest_available_round() == 7
             assert net.stats.requests == 1
 

@@ -52,7 +52,7 @@ def test_waiting_for_the_rate_or_for_a_place_ends():
     held.set()
     for rate, begun in ((0.01, clock.waiting), (100.0, held)):
         stop = Stop()
-        gate = RateLimiter(rate=rate, burst=1, parallel=1, clock=clock, stats=Stats())
+        gate = RateLimiter(rate=rate, burst=1, parallel=1, clock=clock, waited=Stats().waited)
         with gate.passing(Stop()) if rate > 1 else nullcontext():
             if rate < 1:
                 gate._reserve()
@@ -118,7 +118,7 @@ def test_a_command_that_was_answered_is_answered_even_if_it_was_to_end(serve, tr
 
 
 def test_only_so_many_requests_are_under_way_at_once(clock):
-    gate = RateLimiter(rate=1000.0, burst=100, parallel=2, clock=clock, stats=Stats())
+    gate = RateLimiter(rate=1000.0, burst=100, parallel=2, clock=clock, waited=Stats().waited)
     under_way, most, both = [], [], threading.Barrier(2, timeout=60)
     for _ in range(2):  # a place is given back after a failure
         with pytest.raises(ZeroDivisionError), gate.passing(Stop()):

@@ -194,7 +194,7 @@ def _routes(net: Network, interface: Interface, server: str, subject: str) -> It
 def _knows(net: Network, request: Request, server: str) -> bool:
     """Whether a server has a route: its answer to an id that does not exist shows it."""
     try:
-        Sender(net.transport).on(server).send(request, read=bytes, attempts=1)
+        Sender(net.transport).on(server).send(request, read=msgspec.json.decode, attempts=1)
     except NotFoundError as error:
         return not error.unknown_route
     except StatusError as error:
