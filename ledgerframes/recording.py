@@ -24,7 +24,8 @@ from ledgerframes.arguments import path, suggesting
 from ledgerframes.config.settings import INTERFACES, Settings, is_loopback
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.network import Network
-from ledgerframes.transport.http import DamagedError, Refused, collect
+from ledgerframes.transport.http import DamagedError, collect
+from ledgerframes.transport.no_answer import Refused
 from ledgerframes.transport.request import ERROR_BODY, Failure
 from ledgerframes.transport.wire import HttpTransport
 from ledgerframes.write_aside import written_aside

@@ -16,6 +16,7 @@ import httpx
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.stopping import Stop, raised_by_handler
+from ledgerframes.transport.no_answer import broken
 from ledgerframes.transport.request import (
     ERROR_BODY,
     LONGEST_LENGTH,
@@ -27,7 +28,6 @@ from ledgerframes.transport.request import (
     Prepared,
     Received,
 )
-from ledgerframes.transport.tls import tls_problem
 
 #: Compression may add a little to bytes that it cannot shrink, but not more.
 SLACK: Final = 2**20
@@ -39,15 +39,6 @@ MOST_VALUES: Final = 20_000_000  # a decoded value takes up to 80 bytes, however
 _UNREADABLE: Final = (
     "have the server, or the proxy before it, answer as gzip or uncompressed, as was requested; "
     "or check {interface}_url="
-)
-_KINDS: Final = (
-    (httpx.ConnectTimeout, "no connection was established in time"),
-    (httpx.ReadTimeout, "the server stopped sending"),
-    (httpx.WriteTimeout, "the server stopped taking the request"),
-    (httpx.PoolTimeout, "no connection became free in time"),
-    (httpx.ConnectError, "no connection"),
-    (httpx.ProxyError, "the proxy refused"),
-    (httpx.ProtocolError, "the connection broke off or did not speak HTTP"),
 )
 
 
@@ -147,14 +138,6 @@ def _unzipped(pieces: Iterable[bytes], limit: float) -> Iterator[bytes]:
 _url: Final = functools.lru_cache(64)(httpx.URL)
 
 
-class Refused(httpx.TransportError):
-    """An error of a transport that knows why there is no answer, in `broken`."""
-
-    def __init__(self, broken: Failure) -> None:
-        super().__init__(broken.reason)
-        self.broken = broken
-
-
 class Shared(httpx.BaseTransport):
     """A transport that another connection closes."""
 
@@ -217,7 +200,7 @@ class Http:
                 headers={**prepared.headers, **(credential.header() if credential else {})},
             )  # fmt: skip
         except (httpx.InvalidURL, UnicodeError) as error:
-            return _broken(httpx.LocalProtocolError(str(error)))
+            return broken(httpx.LocalProtocolError(str(error)))
         handled, raised = sys.exc_info()[1], None
         try:
             with closing(self._transport.handle_request(request)) as answer:
@@ -225,7 +208,7 @@ class Http:
         except httpx.TransportError as error:
             raised = raised_by_handler(error, handled)
             # It is not passed on, since it contains the headers and with them the token.
-            outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else _broken(error)
+            outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else broken(error)
         # Only here: raised while the error that it led to is handled, it would go back to that, in a circle. It does
         # not lead to the frames in which the headers are.
         if raised is not None:
@@ -307,16 +290,3 @@ def _beginning(answer: httpx.Response, attempt: Attempt, encoding: str) -> bytes
         return collect(pieces(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
     except (DamagedError, TooLargeError, httpx.TransportError):
         return b"" if encoding else bytes(arrived[:ERROR_BODY])
-
-
-def _broken(error: httpx.TransportError) -> Failure:
-    """Explain in a few words why there is no answer."""
-    if isinstance(error, Refused):
-        return error.broken
-    problem = tls_problem(error)
-    if problem is not None:
-        return problem
-    words = next((words for kind, words in _KINDS if isinstance(error, kind)), "the connection broke off")
-    reason = f"{words}: {error}" if str(error) and not isinstance(error, httpx.TimeoutException) else words
-    # A server that was never reached is probably a wrong address, and is tried less often.
-    return Failure(reason, reached=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))

@@ -11,11 +11,14 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ProxyError
 
 from ledgerframes.config.settings import is_loopback
 from ledgerframes.errors import ConfigurationError
+from ledgerframes.transport.no_answer import certificate_refused, chain, words_of
 from ledgerframes.transport.request import Failure
 
+_TUNNEL: Final = re.compile(r"Tunnel connection failed: (.*)", re.DOTALL)
 _LASTING: Final = re.compile(r"4\d\d\b")  # a proxy's refusal of CONNECT, which no second attempt fixes
 _UNREACHED: Final = "start the proxy, or fix or unset {variable}; NO_PROXY=HOST leaves one host out of it"
 
@@ -50,21 +53,27 @@ class Proxy:
         """Whether it speaks SOCKS5 in place of HTTP."""
         return self.scheme.startswith("socks")
 
-    def unreached(self, why: str) -> Failure:
-        """The outcome if there is no connection to it."""
+    def failed(self, error: Exception) -> Failure | None:
+        """Why there is no connection through it; None if the error is not the proxy's."""
+        reason = next((match[1] for one in chain(error) if (match := _TUNNEL.match(str(one)))), None)
+        if reason is not None:
+            return self._refused(self._masked(reason.strip()))
+        if not isinstance(error, ProxyError):
+            return None
+        if certificate_refused(error.__context__):  # its cause is an error without one
+            return Failure.for_good(
+                f"the certificate of the proxy {self.shown} that {self.variable} names is not trusted",
+                "give the certificate of its authority (PEM) as ca_file=, LEDGERFRAMES_CA_FILE or SSL_CERT_FILE",
+            )
+        inner = error.original_error
+        if not isinstance(inner, ConnectTimeoutError):
+            return None
+        why = f": {words_of(inner)}" if isinstance(inner, NewConnectionError) else " in time"
         advice = _UNREACHED.format(variable=self.variable)
         return Failure(f"no connection to the proxy {self.shown} that {self.variable} names{why}", advice=advice)
 
-    def untrusted(self) -> Failure:
-        """The outcome if its own certificate is not trusted."""
-        return Failure.for_good(
-            f"the certificate of the proxy {self.shown} that {self.variable} names is not trusted",
-            "give the certificate of its authority (PEM) as ca_file=, LEDGERFRAMES_CA_FILE or SSL_CERT_FILE",
-        )
-
-    def refused(self, why: str) -> Failure:
+    def _refused(self, why: str) -> Failure:
         """The outcome when the proxy refuses the connection."""
-        why = self._masked(why)
         reason = f"the proxy {self.shown} that {self.variable} names refused: {why or 'it gave no reason'}"
         if why.startswith("407"):
             return Failure.for_good(

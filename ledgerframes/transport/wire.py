@@ -1,49 +1,73 @@
-"""`HttpTransport`: urllib3 as an `httpx.BaseTransport`; made by `Transport`.
+"""`HttpTransport`: urllib3 as an `httpx.BaseTransport`, its waits bounded by the attempt; made by `Transport`.
 
 The package uses httpx's types for requests and answers, and urllib3 carries them: for a page of 5.1 MB it takes 1.2 ms
 of processor time where httpx's own transport takes 4.5, and 0.34 against 0.43 for one of 0.22 MB
 (`tests/benchmarks/receiving.py`), so whole histories are read faster. With a transport that is not httpx's own,
 httpx reads no proxy from the environment; `proxies` does.
+
+A socket's own time-out restarts with each byte that drips in, so the waits here check the attempt. Data that a server
+sends after an answer would be taken for the next one, even if it waits within TLS and the socket shows nothing, so a
+connection is dropped if more arrives than the answer.
 """
 
 from __future__ import annotations
 
 import base64
+import io
 import os
-import re
+import queue
 import ssl
+import sys
 import threading
+import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from email.errors import InvalidHeaderDefect, MissingHeaderBodySeparatorDefect
+from functools import cache, partial
+from http.client import HTTPException, HTTPResponse, parse_headers
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 import urllib3
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    LocationParseError,
-    NewConnectionError,
-    ProtocolError,
-    ProxyError,
-    ReadTimeoutError,
-    SSLError,
-)
+from urllib3.connection import HTTPConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, ProtocolError
+from urllib3.util.ssltransport import SSLTransport
 
 from ledgerframes.config.settings import Settings, is_localhost_name
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.transport.connections import FOREVER, POOLS, RUNNING, TimedTlsConnection, timed
-from ledgerframes.transport.http import Refused
+from ledgerframes.stopping import SLICE, raised_by_handler
+from ledgerframes.threads import ended, spawn
+from ledgerframes.transport.no_answer import Refused, as_httpx, certificate_refused
 from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Attempt, Failure
-from ledgerframes.transport.tls import certificate_refused, chain, trusted
+from ledgerframes.transport.tls import trusted
+
+if TYPE_CHECKING:
+    import socket
+
+    from _typeshed import WriteableBuffer
 
 PIECE: Final = 2**16
 #: Connections kept per server; the rate limiter counts the requests.
 _POOL_SIZE: Final = 64
-_TUNNEL: Final = re.compile(r"Tunnel connection failed: (.*)", re.DOTALL)
+#: Seconds that a connection may be idle: servers close idle ones, and a command must not meet one that is closing.
+_KEEPALIVE: Final = 5.0
+_FOREVER: Final = Attempt()
+_NO_CONNECTION: Final = "no connection was established in time"
+_INTERIM: Final = frozenset({102, 103})
+_BAD_LINES: Final = (InvalidHeaderDefect, MissingHeaderBodySeparatorDefect)
 
 Origin = tuple[str, str, int | None]
+
+
+class _Running(threading.local):
+    attempt: Attempt = _FOREVER
+
+
+#: The attempt that runs in this thread.
+_RUNNING: Final = _Running()
 
 
 class HttpTransport(httpx.BaseTransport):
@@ -75,7 +99,7 @@ class HttpTransport(httpx.BaseTransport):
             ConfigurationError: a proxy, or a file of certificates, cannot be used.
         """
         connections = self._connections_to(request.url)
-        RUNNING.attempt = attempt = request.extensions.get("attempt", FOREVER)
+        _RUNNING.attempt = attempt = request.extensions.get("attempt", _FOREVER)
         # In pieces if it is large, since a socket's time-out covers everything that is written at once.
         content: Any = request.content or None
         body = _pieces(content, attempt) if content and len(content) > PIECE else content
@@ -86,7 +110,8 @@ class HttpTransport(httpx.BaseTransport):
                 preload_content=False, decode_content=False, timeout=self._timeout,
             )  # fmt: skip
         except (HTTPError, ValueError) as error:  # ValueError: of http.client, for characters not valid in a head
-            raise self._refused(error, request, connections) or _as_httpx(error, opening=True) from error
+            failure = self._failed(error, request, connections)
+            raise (as_httpx(error, opening=True) if failure is None else Refused(failure)) from error
         connections.answered = True
         pieces = "pieces" in request.extensions or not 200 <= answer.status < 300  # of an error, any part is enough
         arriving = _Body(answer, pieces)
@@ -118,25 +143,13 @@ class HttpTransport(httpx.BaseTransport):
             self._trusted = trusted(self._settings.ca_file)
         return self._trusted
 
-    def _refused(self, error: Exception, request: httpx.Request, connections: _Connections) -> Refused | None:
+    def _failed(self, error: Exception, request: httpx.Request, connections: _Connections) -> Failure | None:
         """The cause of an error, if more is known than its kind: a proxy, or http to a port of TLS."""
-        reason = next((match[1] for one in chain(error) if (match := _TUNNEL.match(str(one)))), None)
         if connections.proxy is not None:
-            if reason is not None:
-                return Refused(connections.proxy.refused(reason.strip()))
-            if not isinstance(error, ProxyError):
-                return None
-            if certificate_refused(error.__context__):  # its cause is an error without one
-                return Refused(connections.proxy.untrusted())
-            inner = error.original_error
-            if isinstance(inner, ConnectTimeoutError):
-                why = f": {_words(inner)}" if isinstance(inner, NewConnectionError) else " in time"
-                return Refused(connections.proxy.unreached(why))
-            return None
+            return connections.proxy.failed(error)
         broke_off = isinstance(error, ProtocolError)
         if request.url.scheme == "http" and broke_off and not connections.answered and self._speaks_tls(request.url):
-            reason = "it speaks TLS, which http:// does not"
-            return Refused(Failure.for_good(reason, "write https:// in {interface}_url="))
+            return Failure.for_good("it speaks TLS, which http:// does not", "write https:// in {interface}_url=")
         return None
 
     def _speaks_tls(self, url: httpx.URL) -> bool:
@@ -146,7 +159,7 @@ class HttpTransport(httpx.BaseTransport):
         except ConfigurationError:
             return False
         seconds = self._settings.connect_timeout
-        connection = TimedTlsConnection(
+        connection = _timed(HTTPSConnectionPool).ConnectionCls(
             _address(url), url.port or 80, ssl_context=tls, server_hostname=url.host, timeout=seconds
         )
         try:
@@ -191,8 +204,7 @@ class _Connections:
                 proxy.address, proxy_headers=headers, proxy_ssl_context=options.get("ssl_context"), **options
             )
         known = manager.pool_classes_by_scheme
-        socks = proxy is not None and proxy.socks
-        manager.pool_classes_by_scheme = {name: timed(pool) for name, pool in known.items()} if socks else POOLS
+        manager.pool_classes_by_scheme = {name: _timed(pool) for name, pool in known.items()}
         host, port = _address(url), url.port or (443 if secure else 80)
         self.pool = manager.connection_from_host(host, port, url.scheme)
         relayed = proxy is not None and not proxy.socks and not secure
@@ -231,30 +243,151 @@ class _Body(httpx.SyncByteStream):
             while piece := answer.read1(PIECE, decode_content=False):
                 yield piece
         except HTTPError as error:
-            raise _as_httpx(error, opening=False) from error
+            raise as_httpx(error, opening=False) from error
 
     def close(self) -> None:
         """Return the connection to the pool, or close it if the body was not read to its end."""
         self.answer.close()
 
 
-def _as_httpx(error: Exception, *, opening: bool) -> httpx.TransportError:
-    """Convert an error of urllib3 to httpx's."""
-    words = _words(error)
-    if isinstance(error, LocationParseError):
-        return httpx.ConnectError(f"the host's name is not valid: {error}")
-    if isinstance(error, NewConnectionError) or (opening and isinstance(error, SSLError | ProxyError)):
-        return httpx.ConnectError(words)
-    if isinstance(error, ConnectTimeoutError):  # earlier failures have this kind, too
-        return httpx.ConnectTimeout(words)
-    if isinstance(error, ReadTimeoutError):
-        return httpx.ReadTimeout(words)
-    if isinstance(error, ProtocolError):
-        return httpx.RemoteProtocolError(words)
-    return httpx.ReadError(words) if isinstance(error, HTTPError) else httpx.LocalProtocolError(words)
+class _TimedConnection(HTTPConnection):
+    """A connection whose waits end with the attempt, and that is reused only if nothing is left to read."""
+
+    stray = False  # whether more arrived than the last answer, or not all of that was read
+    rested = 0.0  # since when it is idle
+
+    @property
+    def response_class(self) -> Any:  # type: ignore[override]
+        """The class that reads an answer from it."""
+        return partial(_Answer, connection=self)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it can be reused."""
+        rested = time.monotonic() - self.rested <= _KEEPALIVE
+        return rested and not self.stray and not _pending(self.sock) and super().is_connected
+
+    def connect(self) -> None:
+        """Connect and shake hands in another thread: neither a name look-up nor a handshake can be interrupted."""
+        self.stray, self.rested = False, time.monotonic()
+        attempt = _RUNNING.attempt
+
+        def opening() -> None:
+            _RUNNING.attempt = attempt
+            try:
+                super(_TimedConnection, self).connect()
+            except TimeoutError as error:
+                raise ConnectTimeoutError(self, _NO_CONNECTION) from error
+
+        until = time.monotonic() + min(attempt.left(), float(self.timeout or _KEEPALIVE))
+        connecting = spawn(opening, "ledgerframes-connect")
+        while not (attempt.over() or sys.is_finalizing()) and (left := until - time.monotonic()) > 0:
+            if ended(connecting, min(SLICE, left)):
+                return connecting.result(0)
+        connecting.add_done_callback(lambda _: self.close())  # it may be established later
+        raise ConnectTimeoutError(self, _NO_CONNECTION)
 
 
-def _words(error: BaseException) -> str:
-    """The message of an error of urllib3, without the object that it names."""
-    inner = error.__cause__ or error.__context__
-    return str(inner if inner is not None and str(inner) else error)
+class _Resting:
+    """A pool's container of connections: a stack without the lock that a signal's handler could leave held."""
+
+    def __init__(self, size: int) -> None:
+        self._idle: deque[_TimedConnection | None] = deque()
+        self._size = size
+
+    def get(self, block: bool = False, timeout: float | None = None) -> _TimedConnection | None:  # noqa: ARG002, FBT001, FBT002
+        """The most recently used connection; never waits."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            raise queue.Empty from None
+
+    def put(self, item: _TimedConnection | None, block: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002
+        """Add a connection."""
+        if len(self._idle) >= self._size:
+            raise queue.Full
+        self._idle.append(item)
+
+    def qsize(self) -> int:
+        """The number of connections."""
+        return len(self._idle)
+
+
+@cache
+def _timed(pool: type[HTTPConnectionPool]) -> Any:
+    """A class of pools of urllib3, such as that for TLS or for SOCKS, with such connections."""
+    own = type("Timed", (_TimedConnection, pool.ConnectionCls), {})
+    return type(pool.__name__, (pool,), {"ConnectionCls": own, "QueueCls": _Resting})
+
+
+def _pending(sock: Any) -> bool:
+    """Whether unread bytes have arrived within TLS; the socket itself does not show them."""
+    if isinstance(sock, SSLTransport):  # TLS to a server within TLS to its proxy
+        return bool(sock.incoming.pending or sock.sslobj.pending() or _pending(sock.socket))
+    return isinstance(sock, ssl.SSLSocket) and sock.pending() > 0
+
+
+class _Answer(HTTPResponse):
+    """An answer that is read within its attempt."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, connection: _TimedConnection, **options: Any) -> None:
+        super().__init__(sock, *arguments, **options)
+        self._connection = connection
+        self._opened = self.fp  # keeps the socket open if the connection is closed before the answer is read
+        self._arriving = _Arriving(sock)
+        self.fp: io.BufferedReader = io.BufferedReader(self._arriving)
+
+    def begin(self) -> None:
+        """Read the head, complete and well formed; the standard library accepts half a head."""
+        super().begin()
+        defects = [one for one in self.msg.defects if isinstance(one, _BAD_LINES)]
+        if defects or self._arriving.ended:
+            raise HTTPException("illegal header line" if defects else "the connection ended within the head")
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Read the status line of the answer itself: the standard library skips only one interim answer."""
+        while True:
+            found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if found[1] not in _INTERIM:
+                return found
+            parse_headers(self.fp)
+
+    def _close_conn(self) -> None:
+        """Release the socket, and record on the connection whether more has arrived than the answer."""
+        self._arriving.resting = True
+        self._connection.stray, self._connection.rested = bool(self.fp.peek(1)), time.monotonic()
+        super()._close_conn()  # type: ignore[misc]
+        self._opened.close()
+
+
+class _Arriving(io.RawIOBase):
+    """The bytes that arrive on a socket, until the attempt is over."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__()
+        self._sock = sock
+        self._attempt = _RUNNING.attempt
+        self._seconds = sock.gettimeout()
+        self.resting = self.ended = False
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        """Read the next bytes; an idle connection does not wait for any."""
+        if self.resting:
+            return None
+        until = float("inf") if self._seconds is None else time.monotonic() + self._seconds
+        handled = sys.exc_info()[1]
+        while not self._attempt.over():
+            self._sock.settimeout(max(1e-6, min(SLICE, until - time.monotonic(), self._attempt.left())))
+            try:
+                size = self._sock.recv_into(buffer)
+            except TimeoutError as error:  # no data is lost: the next read returns what arrives later
+                if time.monotonic() >= until or raised_by_handler(error, handled):
+                    raise
+            else:
+                self.ended = not size
+                return size
+        raise TimeoutError("the attempt is over")

@@ -10,7 +10,7 @@ import httpx
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import parse_timestamp
-from ledgerframes.transport.http import Refused
+from ledgerframes.transport.no_answer import Refused
 from ledgerframes.transport.request import Failure
 from tests.fuzz.corpus import UPDATES, Corpus, endpoint_of
 from tests.fuzz.mutations import VALUES, mutate
