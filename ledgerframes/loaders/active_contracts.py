@@ -21,8 +21,7 @@ from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct, thousands
 from ledgerframes.loaders.acs.pages import SnapshotReader, contracts_of, snapshot_of
 from ledgerframes.loaders.acs.times import snapshot_at
-from ledgerframes.loaders.declaring import loader
-from ledgerframes.loaders.history_request import SOURCES, Source
+from ledgerframes.loaders.declaring import SOURCES, Source, loader
 from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.table_loader import TableLoad, needing
 from ledgerframes.paging.cursor import Bound, Cursor

@@ -1,19 +1,26 @@
-"""Declares loaders: their shared keywords and errors are defined once, for signatures and docstrings."""
+"""Declares loaders: their shared keywords and errors are defined once, for signatures and docstrings.
+
+A loader of a history is given a `HistoryRequest`, which `history_reading` reads; one of another table a `TableLoad`.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from ledgerframes.arguments import raising, suggesting
+from ledgerframes.arguments import choice, did_you_mean, flag, raising, refuse, shown, suggesting, whole_number
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.loaders.history_reading import read_history
-from ledgerframes.loaders.history_request import KEYWORDS, HistoryRequest
+from ledgerframes.errors import InputError
+from ledgerframes.frames import As, Decimals, Lists, check_shape
+from ledgerframes.loaders.event_choice import EventChoice
 from ledgerframes.loaders.table_loader import TableLoad
+from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
+from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.table import Table
 from ledgerframes.transport.request import Endpoint
 
@@ -73,8 +80,114 @@ def loader(
     return declare
 
 
-#: Loads the tables of a history, by name, with further fields of the request.
-Read = Callable[..., dict[str, Any]]
+#: The sources of a history.
+Source = Literal["pages", "objects"]
+SOURCES: Final = ("pages", "objects")
+NAMES: Final = ("updates", "events", "reassignments")
+#: Columns to keep, by table name.
+ByTable = Mapping[str, Iterable[str]] | None
+
+
+#: The keywords of every loader of a history.
+KEYWORDS: Final = (
+    *("start", "end", "last", "limit", "columns", "page_size", "as_", "decimals", "lists", "allow_partial", "progress"),
+)
+
+
+@dataclass(frozen=True)
+class HistoryRequest:
+    """One load of a history; its values are those of the loader's keywords, checked before anything is sent.
+
+    Args:
+        net: the network.
+        history: the history to read.
+        tables: the tables to load.
+        start: inclusive, in UTC; a time for every migration from there, a pair (migration id, time), or `"begin"`
+            for ledger begin. Without it, from the first item there: `attrs["begins_late"]` says where, if that is
+            later.
+        end: exclusive; a time or a pair. If no server has an item at or after it yet, `attrs["complete"]` is
+            False, and `attrs["known_to"]` is the last place read.
+        last: `"1h"`, `"7 days"` or a timedelta, back from the newest update there; instead of `start`.
+        limit: load at most this many updates, or verdicts. If it ends the result, `attrs["limit"]` says so.
+        columns: the columns to keep, in this order; all by default. Where several tables are loaded, by table
+            name.
+        page_size: items per request; reduced if a server allows fewer.
+        as_: `"pandas"`, `"arrow"` or `"polars"`.
+        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
+            the network's `connect(decimals=)` says, else `"float"`.
+        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
+        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
+        progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
+        source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young,
+            and not on every scan). Objects have nothing of the last day or two (`attrs["range"]` says where they
+            end), and members of payloads are in the order of their names; `page_size` is then how many items are
+            decoded at once.
+        only: which events to keep; all by default.
+        counted_from: the instant that `last` counts back from, in microseconds, once it is known.
+
+    Attributes:
+        window: the requested part of the history.
+        columns_of: the columns to keep of each table to load.
+
+    Raises:
+        InputError: an argument breaks a rule.
+    """
+
+    net: Network
+    _: KW_ONLY
+    history: PagedHistory = UPDATE_HISTORY
+    tables: tuple[str, ...] = NAMES
+    start: Bound | None = None
+    end: Bound | None = None
+    last: Duration | None = None
+    limit: int | None = None
+    columns: Iterable[str] | None = None
+    page_size: int = MAXIMUM
+    as_: As = "pandas"
+    decimals: Decimals | None = None
+    lists: Lists = "tuple"
+    allow_partial: bool = False
+    progress: bool | None = None
+    source: Source = "pages"
+    only: EventChoice | None = None
+    counted_from: int | None = None
+    window: Window = field(init=False)
+    columns_of: Mapping[str, tuple[str, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        decimals, tables = self.net.settings.decimals if self.decimals is None else self.decimals, self.tables
+        check_shape(self.as_, decimals, self.lists)
+        columns_of = _columns_of(tables, {tables[0]: self.columns} if len(tables) == 1 else self.columns)
+        checked = {
+            "decimals": decimals,
+            "window": wanted_window(self.start, self.end, self.last, now=self.counted_from or 0),
+            "columns_of": columns_of,
+            "columns": columns_of[tables[0]] if len(tables) == 1 else columns_of,  # read once: it may be an iterator
+            "limit": None if self.limit is None else whole_number(self.limit, "limit", least=1),
+            "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
+            "allow_partial": flag(self.allow_partial, "allow_partial"),
+            "progress": None if self.progress is None else flag(self.progress, "progress"),
+            "source": choice(self.source, "source", SOURCES),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+def _columns_of(tables: tuple[str, ...], columns: object) -> dict[str, tuple[str, ...]]:
+    """The columns to keep of each table: those that the caller names, else all.
+
+    Raises:
+        InputError: a table or a column does not exist.
+    """
+    if columns is None:
+        columns = {}
+    if not isinstance(columns, Mapping):
+        refuse("columns", columns, f'give names by table, for example {{"{tables[0]}": ["update_id"]}}')
+    for name in columns:
+        if name not in tables:
+            hint = did_you_mean(name, tables) or f"; there are {', '.join(tables)}"
+            raise InputError(f"columns: {shown(name)} is not a table of the history{hint}")
+    return {name: CATALOGUE[name].pick(columns.get(name)) for name in tables}
 
 
 def history_loader(
@@ -88,18 +201,15 @@ def history_loader(
         more: keywords of `HistoryRequest` that it takes in addition to the usual ones.
 
     Returns:
-        A decorator that makes the public function, as that of `loader` does; the function it is put on takes a `Read`
-        first.
+        A decorator that makes the public function of one that takes a `HistoryRequest` first, as that of `loader` does.
     """
     keywords = (*KEYWORDS, *more)
     kinds = {} if len(tables) == 1 else {"columns": "ByTable"}
     note = _UNBOUNDED.format(items="updates" if history is UPDATE_HISTORY else "items")
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
-        def read_of(net: Network, **requested: Any) -> Read:
-            return partial(read_history, net, history, tables, **requested)
-
-        return _public(load, read_of, HistoryRequest, keywords, errors=_ERRORS_OF_HISTORIES, note=note, kinds=kinds)
+        request = partial(HistoryRequest, history=history, tables=tables)
+        return _public(load, request, HistoryRequest, keywords, errors=_ERRORS_OF_HISTORIES, note=note, kinds=kinds)
 
     return declare
 

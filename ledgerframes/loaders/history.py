@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import pyarrow as pa
@@ -18,8 +19,9 @@ from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.frames import attrs_of, described, proof_of, shown_by_rows, to_arrow
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
-from ledgerframes.loaders.declaring import SHAPE, Read, history_loader, loader
-from ledgerframes.loaders.history_request import NAMES, EventChoice
+from ledgerframes.loaders.declaring import NAMES, SHAPE, HistoryRequest, history_loader, loader
+from ledgerframes.loaders.event_choice import EventChoice
+from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
@@ -88,7 +90,7 @@ class History(NamedTuple, Generic[Frame]):
 
 
 @history_loader(UPDATE_HISTORY, NAMES, "source")
-def load_history(read: Read) -> History[Any]:
+def load_history(request: HistoryRequest) -> History[Any]:
     """Load a part of the update history (contract: POST /v2/updates).
 
     Args:
@@ -106,11 +108,11 @@ def load_history(read: Read) -> History[Any]:
         >>> len(updates)
         100
     """
-    return History(**read())
+    return History(**read_history(request))
 
 
 @history_loader(UPDATE_HISTORY, ("updates",))
-def load_updates(read: Read) -> Any:
+def load_updates(request: HistoryRequest) -> Any:
     """Load the table `updates` of a part of the update history (contract: POST /v2/updates).
 
     Returns:
@@ -124,12 +126,12 @@ def load_updates(read: Read) -> Any:
         >>> list(frame.columns)
         ['record_time', 'update_id']
     """
-    return read()["updates"]
+    return read_history(request)["updates"]
 
 
 @history_loader(UPDATE_HISTORY, ("events",))
 def load_events(
-    read: Read,
+    request: HistoryRequest,
     *,
     template: str | Iterable[str] | None = None,
     party: str | Iterable[str] | None = None,
@@ -155,11 +157,12 @@ def load_events(
         >>> list(frame.columns)
         ['record_time', 'update_id']
     """
-    return read(only=EventChoice.of(template=template, party=party, choice=choice))["events"]
+    only = EventChoice.of(template=template, party=party, choice=choice)
+    return read_history(replace(request, only=only))["events"]
 
 
 @history_loader(UPDATE_HISTORY, ("reassignments",))
-def load_reassignments(read: Read) -> Any:
+def load_reassignments(request: HistoryRequest) -> Any:
     """Load the table `reassignments` of a part of the update history (contract: POST /v2/updates).
 
     Returns:
@@ -173,7 +176,7 @@ def load_reassignments(read: Read) -> Any:
         >>> list(frame.columns)
         ['record_time', 'update_id']
     """
-    return read()["reassignments"]
+    return read_history(request)["reassignments"]
 
 
 @loader(UPDATES, keywords=SHAPE)
@@ -305,7 +308,7 @@ class Verdicts(NamedTuple, Generic[Frame]):
 
 
 @history_loader(EVENT_HISTORY, _TABLES)
-def load_verdicts(read: Read) -> Verdicts[Any]:
+def load_verdicts(request: HistoryRequest) -> Verdicts[Any]:
     """Load what mediators decided in a part of the history, rejected and wholly private requests included.
 
     Endpoint: POST /v0/events. Reassignments have no verdict, so they have no row; their updates, like all others, are
@@ -328,4 +331,4 @@ def load_verdicts(read: Read) -> Verdicts[Any]:
         >>> sorted(verdicts.result.unique())
         ['VERDICT_RESULT_ACCEPTED', 'VERDICT_RESULT_REJECTED']
     """
-    return Verdicts(**read())
+    return Verdicts(**read_history(request))

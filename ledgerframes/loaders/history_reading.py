@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from ledgerframes.errors import DecodeError, InputError, PagingError, PartialRes
 from ledgerframes.frames import shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, PageSource
+from ledgerframes.loaders.declaring import HistoryRequest
 from ledgerframes.loaders.extent import (
     WHOLE,
     Beginning,
@@ -32,7 +33,6 @@ from ledgerframes.loaders.extent import (
     proven_by,
     warn_of,
 )
-from ledgerframes.loaders.history_request import HistoryRequest
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.table_loader import needing, provenance
@@ -45,9 +45,6 @@ from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.timestamps import format_timestamp
-
-if TYPE_CHECKING:
-    from ledgerframes.network import Network
 
 _log = logging.getLogger("ledgerframes.loaders")
 
@@ -70,24 +67,21 @@ _INSTEAD: Final = "read the updates without their verdicts by lf.load_history"
 UNBOUNDED: Final = Most(updates=100_000, bytes=1_000_000_000)
 
 
-def read_history(net: Network, *tables: Any, unbounded: Most = UNBOUNDED, **keywords: Any) -> dict[str, Any]:
-    """Load the tables of a `HistoryRequest`, in the caller's form, by name.
+def read_history(request: HistoryRequest, *, unbounded: Most = UNBOUNDED) -> dict[str, Any]:
+    """Load the requested tables in the caller's form, by name.
 
     Args:
-        net: the network.
-        tables: the history and its tables, as `HistoryRequest` takes them.
+        request: the part of the history, and the form.
         unbounded: where to stop if the request names no part of the history.
-        keywords: the other arguments of `HistoryRequest`.
 
     Raises:
-        InputError: an argument breaks a rule, or the request names no part, and the history is longer than `unbounded`.
+        InputError: the request names no part, and the history is longer than `unbounded`.
         RequestError: the servers gave no answer; DecodeError and PagingError: answers that cannot be used.
     """
-    request = HistoryRequest(net, *tables, **keywords)
     if request.last is not None:
-        request = replace(request, counted_from=newest_time(net.scan))
+        request = replace(request, counted_from=newest_time(request.net.scan))
     whole = request.limit is None and request.window.whole
-    load = _Load(net, request, unbounded if whole else None)
+    load = _Load(request, unbounded if whole else None)
     # Every scan serves the history of updates, which the contract has.
     served = nullcontext() if request.history is UPDATE_HISTORY else needing(EVENTS, instead=_INSTEAD)
     with progress_of("history", shown=request.progress, total=request.limit) as progress:
@@ -118,11 +112,13 @@ def read_history(net: Network, *tables: Any, unbounded: Most = UNBOUNDED, **keyw
         warn_of(load.beginning, load.place)
     attrs = load.attrs() | ({} if request.only is None else request.only.attrs)
     form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists)
-    loaded = {name: load.table(name) for name in request.columns_of}
-    return {
-        name: form(rows, CATALOGUE[name], attrs=attrs | {"table": name, "rows": len(rows)})
-        for name, rows in loaded.items()
-    }
+    tables = {}
+    for name, columns in request.columns_of.items():
+        declared = CATALOGUE[name].schema
+        schema = pa.schema([declared.field(column) for column in columns], declared.metadata)
+        rows = pa.Table.from_batches(load.batches.pop(name), schema)  # released as they are joined
+        tables[name] = form(rows, CATALOGUE[name], attrs=attrs | {"table": name, "rows": len(rows)})
+    return tables
 
 
 #: A server may cap its pages, so that none is full: after this many, the total is estimated, too.
@@ -134,18 +130,18 @@ _REPEATED: Final = 50
 class _Load:
     """The state of one load: the record batches so far, and the data to check them against."""
 
-    def __init__(self, net: Network, request: HistoryRequest, most: Most | None) -> None:
+    def __init__(self, request: HistoryRequest, most: Most | None) -> None:
         endpoint = request.history.endpoint
-        pages = net.scan.pages(request.history)
+        pages = request.net.scan.pages(request.history)
         self.source: PageSource = having(pages, request.window) if request.source == "pages" else pages
         self.reader = HistoryReader(request.window, request.limit, request.page_size, endpoint=endpoint)
         self.objects: ObjectHistory | None = None  # what is read in place of the scan's pages
         self.complete = True
         self.began = time.time_ns() // 1000
-        self._net = net
+        self._net = request.net
         self._request = request
         self._most = most
-        self._batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.columns_of}
+        self.batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.columns_of}
         self._servers: dict[str, None] = {}
         self._ids = SeenIds(endpoint)
         self.first_page: PageRows | None = None
@@ -179,7 +175,8 @@ class _Load:
             DecodeError: an item breaks the contract; the pages before it are kept.
             PagingError: an update was received before at another place.
         """
-        self._count(page)
+        if self._most is not None:
+            self._check_size(page, self._most)
         self._servers[source_of(page.server)] = None
         if self.first_page is None:
             self.first_page = page
@@ -213,16 +210,14 @@ class _Load:
             return
         for name, batch in batches.items():
             only = self._request.only if name == "events" else None
-            self._batches[name].append((batch if only is None else only.selected(batch)).select(list(columns_of[name])))
+            self.batches[name].append((batch if only is None else only.selected(batch)).select(list(columns_of[name])))
         self._last = pages[-1].page.page_index.cursors[pages[-1].rows[-1]]
 
-    def _count(self, page: PageRows) -> None:
+    def _check_size(self, page: PageRows, most: Most) -> None:
+        """Refuse a load that names no part of the history once it is too long."""
         self._updates += len(page.rows)
         self._bytes += len(page.page.raw)
         self._pages += 1
-        most = self._most
-        if most is None:
-            return
         # A page that is not full may be the whole history, so that a small one is loaded without an estimate.
         full = len(page.page) >= page.query.page_size or self._pages == _SHORT_PAGES
         if full and self._estimate is None:
@@ -356,12 +351,6 @@ class _Load:
             " began: another network answers there, or the server was restored, or pruned everything. Nothing of this"
             " load can be trusted; load again"
         )
-
-    def table(self, name: str) -> pa.Table:
-        """A table that was loaded; its batches are released as they are joined."""
-        declared = CATALOGUE[name].schema
-        schema = pa.schema([declared.field(column) for column in self._request.columns_of[name]], declared.metadata)
-        return pa.Table.from_batches(self._batches.pop(name), schema)
 
     def attrs(self) -> dict[str, Any]:
         """The origin of the data."""

@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.frames import Decimals, Lists
+from ledgerframes.loaders.declaring import ByTable, Source
 from ledgerframes.loaders.history import History, Verdicts
-from ledgerframes.loaders.history_request import ByTable, Source
 from ledgerframes.loaders.ledger import LedgerHistory, LedgerTransaction
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Bound, Duration, When

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.loaders.declaring import HistoryRequest
 from ledgerframes.loaders.history_reading import Most, read_history
 from ledgerframes.tables.catalogue import CATALOGUE
 from tests.rigs.servers import replica, simulated, started
@@ -91,7 +92,8 @@ def test_a_range_is_half_open_and_one_of_times_that_part_of_every_migration(net,
 
 @pytest.mark.parametrize("name", ["history", "updates", "events", "reassignments", "verdicts"])
 def test_last_counts_back_from_the_newest_update_there(net, history, name):
-    loaded = getattr(lf, f"load_{name}")(net, last="10min", progress=False)
+    columns = {"columns": iter(["record_time"])} if name == "updates" else {}
+    loaded = getattr(lf, f"load_{name}")(net, last="10min", progress=False, **columns)
     frame = loaded[0] if isinstance(loaded, tuple) else loaded
     newest = history.updates.record_time.max()
     assert pd.Timestamp(frame.attrs["counted_from"]) == newest
@@ -201,21 +203,18 @@ def test_a_plan_is_about_right_after_about_ten_requests(net, history, tmp_path):
 @pytest.mark.parametrize("most", [Most(updates=1_999, bytes=10**9), Most(updates=10**6, bytes=100_000)], ids=str)
 @pytest.mark.parametrize("page_size", [50, 1000])
 def test_updates_and_bytes_end_a_load_that_names_no_part(net, most, page_size):
-    read = partial(
-        read_history, net, columns=None, end=None, last=None, page_size=page_size, as_="arrow", decimals="exact",
-        allow_partial=True, progress=False,
-    )  # fmt: skip
+    request = partial(HistoryRequest, net, page_size=page_size, as_="arrow", allow_partial=True, progress=False)
     assert signature(read_history).parameters["unbounded"].default == Most(updates=100_000, bytes=10**9)
     before = net.stats.requests
     with pytest.raises(
         lf.errors.InputError, match=rf'about [\d,]+ updates.*more than {most.updates:,} updates.*start="begin"'
     ):
-        read(start=None, limit=None, unbounded=most)
+        read_history(request(), unbounded=most)
     assert net.stats.requests - before < 20 + most.updates // page_size
     enough = Most(updates=4_000, bytes=10**9)  # an estimate decides
-    assert read(start=None, limit=None, unbounded=enough)["updates"].num_rows == 2_000
-    assert read(start="begin", limit=None, unbounded=most)["updates"].num_rows == 2_000
-    assert read(start=None, limit=2_000, unbounded=most)["updates"].num_rows == 2_000
+    assert read_history(request(), unbounded=enough)["updates"].num_rows == 2_000
+    assert read_history(request(start="begin"), unbounded=most)["updates"].num_rows == 2_000
+    assert read_history(request(limit=2_000), unbounded=most)["updates"].num_rows == 2_000
 
 
 def test_rebuilding_needs_all_columns_and_all_rows(history):
