@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final, Literal, TypeVar, get_args
 
 import numpy as np
@@ -12,11 +11,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.amounts import TEXT, in_pandas
 from ledgerframes.arguments import choice
 from ledgerframes.errors import InputError, visible
 from ledgerframes.results import html_table
 from ledgerframes.tables.kinds import TIME
 from ledgerframes.tables.table import Table
+from ledgerframes.timestamps import format_timestamp
+from ledgerframes.version import __version__
 
 T = TypeVar("T")
 
@@ -28,10 +30,6 @@ _GIVERS: Final[Mapping[str, str]] = {
     "reassignments": "lf.load_reassignments or store.load('reassignments')",
     "events": "lf.load_events or store.load('events')",
 }
-#: Doubles hold every whole number up to here.
-_UNITS: Final = pa.scalar(Decimal(2**53), pa.decimal128(38, 0))
-#: … and every power of ten up to this one.
-_POWERS: Final = 22
 #: What provenance states of a range as a whole, and a selection of its rows does not show.
 _OF_A_RANGE: Final = frozenset(
     ("range", "end", "limit", "cursor", "complete", "from_beginning", "counted_from", "known_to", "settled")
@@ -91,6 +89,62 @@ def shape(
     if attrs or any(pa.types.is_decimal(column.type) for column in data.columns):
         frame.attrs.update({**(attrs or {}), "decimals": form})
     return frame
+
+
+def provenance(
+    *,
+    sources: Sequence[str],
+    range: str,  # noqa: A002 - the attribute's name
+    cursor: tuple[int, int] | None,
+    complete: bool,
+    from_beginning: bool | None = False,
+    begins_late: tuple[int, int] | None = None,
+    settled: tuple[int, int] | None = None,
+    personal: bool = False,
+    left_out: Sequence[str] = (),
+    ends_early: bool = False,
+    counted_from: int | None = None,
+    bounds: Mapping[str, Any] | None = None,
+    decimals: str = "float",
+) -> dict[str, Any]:
+    """The values for the `df.attrs` of a loaded frame; a place is a migration id and microseconds.
+
+    Args:
+        sources: scheme, host and path of the servers that answered.
+        range: the requested range, in words.
+        cursor: the last place read.
+        complete: whether everything asked for is there. False if an error cut the result short and the caller allowed
+            it, or if no server has an update at or after the `end` asked for, so that more may come before it.
+        from_beginning: whether the result begins at ledger begin; None if unknown.
+        begins_late: the first available place, if later than ledger begin and the result was to reach back to it.
+        settled: of a store, the cursor up to which rows are final; between later ones more may appear.
+        personal: whether the caller's settings keep personal data: `expand` and exports then do so too.
+        left_out: members that were removed because they hold personal data.
+        ends_early: no server has passed the `end` asked for, so what is missing may still come; `known_to` is then
+            the last cursor.
+        counted_from: the instant that the caller's `last` counts back from.
+        bounds: where the range begins and ends, as in `Window.bounds`, or the `limit` that ends it.
+        decimals: how the caller wants amounts to be held; tables computed from the frame follow it.
+    """
+    place = None if cursor is None else [cursor[0], format_timestamp(cursor[1])]
+    final = None if settled is None else [settled[0], format_timestamp(settled[1])]
+    return {
+        "source": ", ".join(sources),
+        "range": range,
+        **(bounds or {}),
+        "cursor": place,
+        "complete": complete,
+        "from_beginning": from_beginning,
+        "begins_late": None if begins_late is None else format_timestamp(begins_late[1]),
+        **({} if counted_from is None else {"counted_from": format_timestamp(counted_from)}),
+        **({"known_to": place} if ends_early else {}),
+        # Only if it is known: a load is a single read and proves nothing final.
+        **({} if final is None else {"settled": final}),
+        "version": __version__,
+        **({} if decimals == "float" else {"decimals": decimals}),
+        **({"personal": True} if personal else {}),
+        **({"left_out": list(left_out)} if left_out else {}),
+    }
 
 
 def described(data: pa.Table, attrs: Mapping[str, Any]) -> pa.Table:
@@ -198,48 +252,10 @@ def to_pandas(
     return result
 
 
-def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
-    """Amounts as `Decimal`; a zero is `Decimal(0)`, because one with ten places prints as `0E-10`."""
-    return [amount or (None if amount is None else _ZERO) for amount in column.to_pylist()]
-
-
-def nearest_double(column: pa.Array | pa.ChunkedArray) -> Any:
-    """Amounts as the nearest doubles; Arrow's own cast is off by one step for one in five."""
-    if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array(map(_doubles, column.chunks), pa.float64())
-    return _doubles(column)
-
-
-def _doubles(amounts: pa.Array) -> pa.Array:
-    """Whole numbers of units that a double can hold, divided; all others by way of text, ten times slower."""
-    kind = amounts.type
-    if not pa.types.is_decimal128(kind) or not 0 <= kind.scale <= _POWERS:
-        return amounts.cast(pa.string()).cast(pa.float64())
-    units = pa.Array.from_buffers(pa.decimal128(38, 0), len(amounts), amounts.buffers(), offset=amounts.offset)
-    large = pc.greater(pc.abs(units), _UNITS)
-    doubles = units.cast(pa.int64(), safe=False).cast(pa.float64(), safe=False)
-    quotients = pc.divide(doubles, 10.0**kind.scale)
-    if not pc.any(large).as_py():
-        return quotients
-    return pc.replace_with_mask(quotients, large, amounts.filter(large).cast(pa.string()).cast(pa.float64()))
-
-
 def decimals_of(attrs: Mapping[str, Any]) -> Decimals:
     """How pandas holds amounts computed from a frame with this provenance: like that frame."""
     form: Decimals = attrs.get("decimals") or "float"
     return form
-
-
-def hold_amounts(frame: pd.DataFrame, columns: Sequence[str], decimals: Decimals | None) -> pd.DataFrame:
-    """A frame whose columns of exact amounts have the requested form, or that of its provenance."""
-    form = decimals or decimals_of(frame.attrs)
-    if form != "exact":
-        for name in columns:
-            exactly = pa.chunked_array([pa.array(frame[name], pa.decimal128(38, 10), from_pandas=True)])
-            frame[name] = _amounts(exactly, form).set_axis(frame.index)
-    if frame.attrs:
-        frame.attrs["decimals"] = form
-    return frame
 
 
 def _check_columns(frame: Any, needed: Sequence[str], *, name: str, giver: str) -> None:
@@ -273,7 +289,7 @@ def _check_times(frame: Any, table: Table, needed: Sequence[str], name: str) -> 
 def _series(column: pa.ChunkedArray, *, nullable: bool, decimals: Decimals, lists: Lists) -> pd.Series:
     kind = column.type
     if pa.types.is_decimal(kind):
-        return _amounts(column, decimals)
+        return in_pandas(column, decimals)
     if pa.types.is_list(kind) and lists == "arrow":
         return pd.Series(pd.arrays.ArrowExtensionArray(column))
     if pa.types.is_list(kind):
@@ -283,15 +299,13 @@ def _series(column: pa.ChunkedArray, *, nullable: bool, decimals: Decimals, list
         return pd.Series(micros.to_numpy().view("M8[us]")).dt.tz_localize("UTC")
     if pa.types.is_duration(kind):
         return pd.Series(column.cast(pa.int64()).fill_null(_NAT).to_numpy().view("m8[us]"))
-    dtypes = {pa.string(): _TEXT, **({pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()} if nullable else {})}
+    dtypes = {pa.string(): TEXT, **({pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()} if nullable else {})}
     series: pd.Series = column.to_pandas(types_mapper=dtypes.get)
     return series
 
 
 _NAT: Final = -(2**63)
 _INT64: Final = 2**63
-_ZERO: Final = Decimal(0)
-_TEXT: Final = pd.StringDtype(na_value=float("nan"))
 
 
 #: Chunks are processed together up to this many bytes: pages yield thousands, and a small one takes 0.1 ms.
@@ -332,37 +346,23 @@ def _fill(cells: np.ndarray, lists: pa.ListArray) -> None:
     for length in np.unique(lengths[lengths > 0]).tolist():
         rows = np.flatnonzero(lengths == length)
         positions = (ends[rows] - length)[:, None] + np.arange(length)
-        cells[rows] = (_shared if recurring and len(items) ** length < _INT64 else _own)(items, codes[positions])
+        cells[rows] = _cells(items, codes[positions], shared=recurring)
 
 
-def _own(items: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """One tuple of items for each row of codes."""
-    return _objects([*zip(*items[codes.T].tolist(), strict=True)])
-
-
-def _shared(items: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The same, created once for equal rows: each row is a number whose digits are its codes."""
-    digits = len(items) ** np.arange(codes.shape[1])
-    numbers = pa.array(codes @ digits).dictionary_encode()
-    distinct = numbers.dictionary.to_numpy()[:, None] // digits % len(items)
-    cells: np.ndarray = _own(items, distinct)[numbers.indices.to_numpy()]
-    return cells
+def _cells(items: np.ndarray, codes: np.ndarray, *, shared: bool) -> np.ndarray:
+    """A tuple of items for each row of codes; with `shared`, equal rows have the same one."""
+    rows = None
+    if shared and len(items) ** codes.shape[1] < _INT64:
+        digits = len(items) ** np.arange(codes.shape[1])  # a row as a number whose digits are its codes
+        rows = pa.array(codes @ digits).dictionary_encode()
+        codes = rows.dictionary.to_numpy()[:, None] // digits % len(items)
+    cells = _objects([*zip(*items[codes.T].tolist(), strict=True)])
+    return cells if rows is None else cells[rows.indices.to_numpy()]
 
 
 def _objects(values: list[Any]) -> np.ndarray:
     """Values as an array of objects; numpy would otherwise turn tuples into a matrix."""
     return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _amounts(column: pa.ChunkedArray, decimals: Decimals) -> Any:
-    if decimals == "arrow":
-        return pd.Series(pd.arrays.ArrowExtensionArray(column))
-    if decimals == "float":
-        return pd.Series(nearest_double(column).to_numpy())
-    if decimals == "string":
-        texts = [None if amount is None else format(amount, "f") for amount in column.to_pylist()]
-        return pd.Series(texts, dtype=_TEXT)
-    return pd.Series(exact(column), dtype=object)
 
 
 def _polars() -> Any:

@@ -181,7 +181,8 @@ def held_back(stop: Callable[[], object]) -> Iterator[None]:
     if _STOPS:
         yield from _within(stop)
         return
-    handlers = _raising()
+    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers: dict[int, Any] = {number: handler for number, handler in found.items() if handler in _RAISING}
 
     def tell(number: int, frame: FrameType | None) -> None:
         if not _STOPS:  # a signal at the call's end has left this handler behind
@@ -218,12 +219,6 @@ def _within(stop: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         _STOPS.pop()
-
-
-def _raising() -> dict[int, Any]:
-    """The current handlers that only raise, by signal."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    return {number: handler for number, handler in handlers.items() if handler in _RAISING}
 
 
 def _set(handlers: dict[int, Any]) -> None:

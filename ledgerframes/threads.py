@@ -129,8 +129,13 @@ def ahead(items: Iterator[T], name: str, stop: Callable[[], object]) -> Iterator
     running = spawn(work, name)
     try:
         while True:
+            item = None
             with held_back(stop):
-                item = _taken(made)
+                while item is None:
+                    if sys.is_finalizing():
+                        raise StoppedError("the program ends")
+                    with suppress(queue.Empty):
+                        item = made.get(timeout=SLICE)
             if not item:
                 running.result(_LEAVING)
                 return
@@ -142,13 +147,6 @@ def ahead(items: Iterator[T], name: str, stop: Callable[[], object]) -> Iterator
         stop()
         wanted.put(item=False)
         ended(running, _LEAVING)
-
-
-def _taken(items: queue.SimpleQueue[T]) -> T:
-    while not sys.is_finalizing():
-        with suppress(queue.Empty):
-            return items.get(timeout=SLICE)
-    raise StoppedError("the program ends")
 
 
 def to_the_end(call: Callable[[], T], name: str) -> T:

@@ -10,6 +10,7 @@ from typing import Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ledgerframes.amounts import nearest_double
 from ledgerframes.decoding.personal import is_text
 from ledgerframes.errors import InputError
 from ledgerframes.export.texts import (
@@ -20,7 +21,6 @@ from ledgerframes.export.texts import (
     record_text,
     time_text,
 )
-from ledgerframes.frames import nearest_double
 
 Times = Literal["us", "ms"]
 EXACT: Final = "_exact"

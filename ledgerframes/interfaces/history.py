@@ -39,11 +39,6 @@ class PageRows:
     query: PageQuery
     outcome: Outcome
 
-    @property
-    def chosen(self) -> list[int] | None:
-        """The same positions; None where all items belong to the read."""
-        return self.rows if len(self.rows) < len(self.page) else None
-
 
 def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
     """Read to the end of the reader's window; the next page is fetched while the caller works on this one.

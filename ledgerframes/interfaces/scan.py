@@ -26,7 +26,7 @@ from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, w
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
-from ledgerframes.paging.cursor import Bound, window
+from ledgerframes.paging.cursor import Bound, wanted_window
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.transport.request import Endpoint
 
@@ -218,7 +218,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             end: exclusive, in the same forms as `start`.
             page_size: how many items a request asks for.
         """
-        for page in read_pages(self.update_pages, HistoryReader(window(start, end), page_size=page_size)):
+        for page in read_pages(self.update_pages, HistoryReader(wanted_window(start, end), page_size=page_size)):
             for row in page.rows:
                 yield page.page.items[row]
 

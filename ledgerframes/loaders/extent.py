@@ -15,12 +15,11 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import BeginsLateWarning, DecodeError, PagingError, PartialResultError, RequestError, warn
 from ledgerframes.interfaces.answers import members_of
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.paging.cursor import Cursor, Window, before, window
+from ledgerframes.paging.cursor import Cursor, Window, before, wanted_window
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
 
@@ -100,8 +99,14 @@ def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool
     """Whether the ledger begins with a page that begins with the first available item."""
     proven: bool | None = None
     for count in (FEW, len(page)):
+        rows = range(min(count, len(page)))
         try:
-            decoded = _decoded(page, history, range(min(count, len(page))))
+            if history is UPDATE_HISTORY:
+                decoded = history.decode_pages([(page.content, rows)], tables=_TABLES)
+            else:
+                items = history.raws_of(page.raw)
+                updates = [update for row in rows if (update := _carried(items[row])) is not None]
+                decoded = UPDATE_HISTORY.decode_items(updates, endpoint=history.endpoint, tables=_TABLES)
         except (DecodeError, msgspec.MsgspecError):
             return None  # the caller's own reading reports the error
         events, legs = (decoded.batches[name] for name in _TABLES)
@@ -147,14 +152,6 @@ def _ids(rows: pa.RecordBatch, column: str, value: str) -> set[str]:
     return {*rows["contract_id"].filter(pc.equal(rows[column], value)).to_pylist()} - {None}
 
 
-def _decoded(page: HistoryPage, history: PagedHistory, rows: range) -> HistoryBatch:
-    if history is UPDATE_HISTORY:
-        return history.decode_pages([(page.content, rows)], tables=_TABLES)
-    items = history.raws_of(page.raw)
-    updates = [update for row in rows if (update := _carried(items[row])) is not None]
-    return UPDATE_HISTORY.decode_items(updates, endpoint=history.endpoint, tables=_TABLES)
-
-
 def _carried(item: bytes) -> Raw | None:
     """The update that an item of the other history carries, if it does."""
     update = members_of(item).get("update")
@@ -198,7 +195,7 @@ _WIDER: Final = 8
 #: So many pages in a row, smaller than the server can send, have new updates, not the rest of the history.
 _SMALL_PAGES: Final = 40
 #: The range in which the least pruned scan shows the most.
-EVERYTHING: Final = window("begin")
+EVERYTHING: Final = wanted_window("begin")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
-from ledgerframes.frames import shape
+from ledgerframes.frames import provenance, shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, PageSource
 from ledgerframes.loaders.declaring import HistoryRequest
@@ -35,7 +35,7 @@ from ledgerframes.loaders.extent import (
 )
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
-from ledgerframes.loaders.table_loader import needing, provenance
+from ledgerframes.loaders.table_loader import needing
 from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.history import ObjectHistory
 from ledgerframes.objects.sources import ScanObjects
@@ -198,7 +198,7 @@ class _Load:
         if not pages:
             return
         columns_of = self._request.columns_of
-        chosen = [(page.page.content, page.chosen) for page in pages]
+        chosen = [(page.page.content, page.rows) for page in pages]
         try:
             batches = self._request.history.decode_pages(chosen, tables=columns_of.keys()).batches
         except DecodeError:
@@ -261,7 +261,11 @@ class _Load:
         reach = first if begins_after is None else Cursor(first.migration_id, begins_after + 1)
         if not window.wants_before(reach):
             return
-        self.beginning = Beginning(first, self._proven(first))
+        if page is not None and page.page.page_index.cursors[0] == first:
+            self.beginning = Beginning(first, proven_by(page.page, self.source.history))
+        else:
+            known = beginning_of(self.source)
+            self.beginning = Beginning(first, None if known is None else known.proven)
         if self.beginning.late is None or not (window.names_start or window.ends_before(reach)):
             return
         self.complete = False
@@ -316,14 +320,6 @@ class _Load:
                 "the newest update there" if history is UPDATE_HISTORY else f"the newest that {history.endpoint} shows"
             )
         return "the last update before a gap in its objects" if self.objects.cut else "the last update in its objects"
-
-    def _proven(self, first: Cursor) -> bool | None:
-        """Whether the ledger begins at the first available item."""
-        page = None if self.first_page is None else self.first_page.page
-        if page is not None and page.page_index.cursors[0] == first:
-            return proven_by(page, self.source.history)
-        known = beginning_of(self.source)
-        return None if known is None else known.proven
 
     @property
     def place(self) -> str:

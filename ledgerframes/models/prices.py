@@ -8,10 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
+from ledgerframes.amounts import in_pandas
 from ledgerframes.arguments import duration, suggesting
 from ledgerframes.errors import InputError
-from ledgerframes.frames import attrs_of, decimals_of, hold_amounts, to_pandas
+from ledgerframes.frames import attrs_of, decimals_of, to_pandas
 from ledgerframes.paging.cursor import Duration
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import DERIVED
@@ -66,8 +68,11 @@ def join_prices(frame: Any, prices: Any, *, on: str | None = None, within: Durat
             rows[f"{name}_at_market"] = rows[name].to_numpy() * rows["market_price"].to_numpy()
             continue
         products = [None if None in pair else _product(*pair) for pair in pairs]
-        rows[f"{name}_at_market"] = pd.Series(products, index=rows.index, dtype=object)
-        hold_amounts(rows, [f"{name}_at_market"], form)
+        exactly = pd.Series(products, index=rows.index, dtype=object)
+        if form != "exact":
+            column = pa.chunked_array([pa.array(products, pa.decimal128(38, 10))])
+            exactly = in_pandas(column, form).set_axis(rows.index)
+        rows[f"{name}_at_market"] = exactly
     return rows
 
 

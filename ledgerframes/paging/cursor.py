@@ -132,9 +132,11 @@ class Window:
 
     def in_words(self, low: str = "", high: str = "") -> str:
         """The window in words; `low` and `high` replace its own bounds if they are known better."""
-        begins = "" if self.start == _BEGIN else _in_words(self.start, self.since)
-        ends = _in_words(self.end, self.until)
-        return f"{low or begins or 'the first update there is'} to {ends or high or 'the newest'}"
+        own = {
+            name: place if isinstance(place, str) else f"{place[1]} of migration {place[0]}"
+            for name, place in self.bounds().items()
+        }
+        return f"{low or own.get('start', 'the first update there is')} to {own.get('end') or high or 'the newest'}"
 
     def bounds(self) -> dict[str, Any]:
         """Its explicit bounds, for provenance: each a time, or a list of a migration id and a time."""
@@ -146,29 +148,13 @@ class Window:
         return self.in_words("ledger begin" if self.start == _BEGIN else "")
 
 
-def window(start: Bound | None = None, end: Bound | None = None) -> Window:
-    """Read a caller's `start` (inclusive; `"begin"` is ledger begin) and `end` (exclusive).
-
-    Raises:
-        InputError: a bound is neither a time nor a pair, or the end is not after the start.
-    """
-    low = _BEGIN if isinstance(start, str) and start == "begin" else bound(start, "start")
-    high = bound(end, "end")
-    if low is not None and high is not None and type(low) is type(high) and low >= high:  # type: ignore[operator]
-        raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
-    return Window(
-        start=low if isinstance(low, Cursor) else None,
-        end=high if isinstance(high, Cursor) else None,
-        since=low if isinstance(low, int) else None,
-        until=high if isinstance(high, int) else None,
-    )
-
-
-def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None, *, now: int) -> Window:
+def wanted_window(
+    start: Bound | None = None, end: Bound | None = None, last: Duration | None = None, *, now: int = 0
+) -> Window:
     """Read a caller's `start` and `end`, or `last`: a duration back from the end of the data.
 
     Args:
-        start: inclusive.
+        start: inclusive; `"begin"` is ledger begin.
         end: exclusive.
         last: instead of `start`.
         now: microseconds that `last` counts from: the newest record time, never this machine's clock.
@@ -176,17 +162,22 @@ def wanted_window(start: Bound | None, end: Bound | None, last: Duration | None,
     Raises:
         InputError: a bound is neither a time nor a pair, `last` is not a duration, or they contradict each other.
     """
-    if last is None:
-        return window(start, end)
-    if start is not None:
+    if last is not None and start is not None:
         raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
-    start = EPOCH + max(now - duration(last, "last", bare=False), EARLIEST) * MICROSECOND
-    try:
-        return window(start, end)
-    except InputError as error:
-        raise InputError(
-            f"last={last!r} begins at {start:%Y-%m-%dT%H:%M:%SZ}; end={end!r} is not after that"
-        ) from error
+    since = None if last is None else max(now - duration(last, "last", bare=False), EARLIEST)
+    low = _BEGIN if isinstance(start, str) and start == "begin" else bound(start, "start") if since is None else since
+    high = bound(end, "end")
+    if low is not None and high is not None and type(low) is type(high) and low >= high:  # type: ignore[operator]
+        if since is None:
+            raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
+        begins = EPOCH + since * MICROSECOND
+        raise InputError(f"last={last!r} begins at {begins:%Y-%m-%dT%H:%M:%SZ}; end={end!r} is not after that")
+    return Window(
+        start=low if isinstance(low, Cursor) else None,
+        end=high if isinstance(high, Cursor) else None,
+        since=low if isinstance(low, int) else None,
+        until=high if isinstance(high, int) else None,
+    )
 
 
 def bound(value: Any, name: str) -> Cursor | int | None:
@@ -209,9 +200,3 @@ def _plain(cursor: Cursor | None, micros: int | None) -> Any:
     if cursor is not None:
         return [cursor.migration_id, format_timestamp(cursor.micros)]
     return None if micros is None else format_timestamp(micros)
-
-
-def _in_words(cursor: Cursor | None, micros: int | None) -> str:
-    if cursor is not None:
-        return f"{format_timestamp(cursor.micros)} of migration {cursor.migration_id}"
-    return "" if micros is None else format_timestamp(micros)

@@ -144,7 +144,7 @@ class HistoryReader:
             self.first = page_index.cursors[0] if self.first is None else min(self.first, page_index.cursors[0])
         self.beyond = self.beyond or any(map(self.window.ends_before, page_index.cursors))
         if not isinstance(self.mode, Probing):
-            self.largest[server] = max(len(page), self.largest.get(server, 0))
+            self.largest[server] = max(len(page_index.cursors), self.largest.get(server, 0))
         return self.mode.take(self, page)
 
     def _check(self, page: Page) -> None:
@@ -172,11 +172,20 @@ class HistoryReader:
             page: the page.
             stop: the position of the first item to hold back.
             target: the first cursor inside the window at or after the last item; None beyond its end.
+
+        Raises:
+            PagingError: this page, or this and the one before, show an update at two cursors.
         """
-        rows = self._inside(page, stop)
+        cursors, update_ids, rowless = page.page_index.cursors, page.page_index.update_ids, page.page_index.rowless
+        rows, seen, whole = [], dict(self._recent), self.window.whole
+        for row, (cursor, update_id) in enumerate(zip(cursors[:stop], update_ids, strict=False)):
+            if seen.get(update_id, cursor) != cursor:
+                raise at_two_places(self.endpoint, update_id, cursor)
+            if update_id not in seen and (whole or self.window.nearest(cursor) == cursor):
+                rows.append(row)
+                seen[update_id] = cursor
         outcome = Outcome.MORE
         # The position of the limit's last row; items without a row do not count.
-        update_ids, rowless = page.page_index.update_ids, page.page_index.rowless
         counted = [place for place, row in enumerate(rows) if update_ids[row] not in rowless]
         if self.limit is not None and self.taken + len(counted) >= self.limit:
             room = self.limit - self.taken
@@ -210,23 +219,6 @@ class HistoryReader:
         elif self.page_size < self._preferred and self._arrived >= self._patience:
             self.page_size, self._arrived, self._grown = self.page_size * 2, 0, True
         self.page_size = min(self.maximum, self._preferred, self.page_size)
-
-    def _inside(self, page: Page, stop: int) -> list[int]:
-        """The positions of new items inside the window.
-
-        Raises:
-            PagingError: this page, or this and the one before, show an update at two cursors.
-        """
-        seen = dict(self._recent)
-        rows = []
-        for row in range(stop):
-            cursor, update_id = page.page_index.cursors[row], page.page_index.update_ids[row]
-            if seen.get(update_id, cursor) != cursor:
-                raise at_two_places(self.endpoint, update_id, cursor)
-            if update_id not in seen and (self.window.whole or self.window.nearest(cursor) == cursor):
-                rows.append(row)
-                seen[update_id] = cursor
-        return rows
 
     def stay(self, outcome: Outcome) -> Outcome:
         """Count a request that did not bring the read forward.

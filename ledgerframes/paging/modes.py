@@ -54,9 +54,6 @@ class Page:
     server: str
     query: PageQuery
 
-    def __len__(self) -> int:
-        return len(self.page_index.cursors)
-
     @property
     def ids(self) -> frozenset[str]:
         """The ids of its updates."""
@@ -75,7 +72,7 @@ class Locating:
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Go to the start of the window in that migration."""
-        if not page:
+        if not page.page_index.cursors:
             return Taken([], Outcome.END)
         target = reader.window.nearest(page.page_index.cursors[0])
         if target is None:
@@ -103,17 +100,18 @@ class Reading:
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Divide the page; a server that lacks updates held back lags behind the one that showed them."""
         # Only an empty page ends a read: operators cap pages silently, so a short one proves nothing.
-        if not page and not self.held_back:
+        cursors = page.page_index.cursors
+        if not cursors and not self.held_back:
             return Taken([], Outcome.END)
         pushed_off = frozenset[str]()
-        if not self.held_back <= page.ids:
+        if not self.held_back.issubset(page.page_index.update_ids):
             if not self._has_more(page):
                 return Taken([], reader.stay(Outcome.BEHIND))
-            pushed_off = self.held_back if page.page_index.cursors[-1] == self.cursor else pushed_off
-        final = page.page_index.cursors[-1]
+            pushed_off = self.held_back if cursors[-1] == self.cursor else pushed_off
+        final = cursors[-1]
         target = reader.window.nearest(final)
         # A last item outside of the window needs no holding back: its group is not wanted.
-        stop = page.page_index.cursors.index(final) if target == final else len(page)
+        stop = cursors.index(final) if target == final else len(cursors)
         if stop:
             taken = reader.divide(page, stop, target)
             if pushed_off and isinstance(reader.mode, Reading):
@@ -121,21 +119,22 @@ class Reading:
             return taken
         if not self._has_all(reader, page):
             return Taken([], reader.stay(Outcome.MORE))
-        taken = reader.divide(page, len(page), target)
+        taken = reader.divide(page, len(cursors), target)
         if taken.outcome is not Outcome.LIMIT:
             reader.mode = Confirming(final, Reading(self.after, page.ids, final), page.server)
         return taken
 
     def _has_more(self, page: Page) -> bool:
         """Whether a page ended before reaching the held-back group, or inside it, because late updates filled it."""
-        if not page or self.cursor is None:
+        cursors = page.page_index.cursors
+        if not cursors or self.cursor is None:
             return False
-        first, last = page.page_index.cursors[0], page.page_index.cursors[-1]
+        first, last = cursors[0], cursors[-1]
         return last < self.cursor or first < last == self.cursor
 
     def _has_all(self, reader: HistoryReader, page: Page) -> bool:
         """Whether a page that is one group of equal cursors has all of it; if not, plan a larger request."""
-        count = len(page)
+        count = len(page.page_index.cursors)
         reader.mode = replace(self, held_back=page.ids, cursor=page.page_index.cursors[-1])
         # A full page may end inside the group; only a larger one shows the rest.
         if count >= page.query.page_size:
@@ -179,9 +178,10 @@ class Probing:
         if page.server != self.server:
             return Taken([], reader.stay(Outcome.MORE))
         # The server may have pruned the group since, and then shows what is left.
-        if page and back.cursor is not None and page.page_index.cursors[0] > back.cursor:
+        cursors = page.page_index.cursors
+        if cursors and back.cursor is not None and cursors[0] > back.cursor:
             return Taken([], reader.stay(Outcome.MORE))
-        if len(page) <= self.group and page.ids != back.held_back:  # the group may be the whole history
+        if len(cursors) <= self.group and page.ids != back.held_back:  # the group may be the whole history
             raise _capped(reader, self.group)
         reader.largest[self.server] = max(self.group + 1, reader.largest.get(self.server, 0))
         return Taken([], Outcome.MORE)
@@ -206,7 +206,7 @@ class Confirming:
 
     def take(self, reader: HistoryReader, page: Page) -> Taken:
         """Finish if nothing follows, else read the group again."""
-        if not page:
+        if not page.page_index.cursors:
             return Taken([], Outcome.END)
         # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
         if reader.reopened >= _MOST_REOPENED and page.server == self.server:

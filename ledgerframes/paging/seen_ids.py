@@ -24,12 +24,14 @@ class _Seen:
     _recent: set[int] = field(default_factory=set)
     _sorted: list[_Hashes] = field(default_factory=list)
 
-    def has_any(self, hashes: Sequence[int]) -> bool:
-        return not self._recent.isdisjoint(hashes) or bool(self._sorted and self._in_arrays(hashes).any())
-
     def known(self, hashes: Sequence[int]) -> _Hashes:
-        recent = np.fromiter((value in self._recent for value in hashes), bool, len(hashes))
-        known: _Hashes = recent | self._in_arrays(hashes)
+        known = np.zeros(len(hashes), bool)
+        if not self._recent.isdisjoint(hashes):
+            known = np.fromiter((value in self._recent for value in hashes), bool, len(hashes))
+        values = np.fromiter(hashes if self._sorted else (), np.int64)
+        for array in self._sorted:
+            positions = np.minimum(np.searchsorted(array, values), len(array) - 1)
+            known |= array[positions] == values
         return known
 
     def add(self, hashes: Sequence[int]) -> None:
@@ -43,14 +45,6 @@ class _Seen:
         while len(arrays) > 1 and len(arrays[-2]) < 2 * len(arrays[-1]):
             last = arrays.pop()
             arrays[-1] = np.sort(np.concatenate([arrays[-1], last]))
-
-    def _in_arrays(self, hashes: Sequence[int]) -> _Hashes:
-        values = np.fromiter(hashes, np.int64, len(hashes))
-        known = np.zeros(len(values), bool)
-        for array in self._sorted:
-            positions = np.minimum(np.searchsorted(array, values), len(array) - 1)
-            known |= array[positions] == values
-        return known
 
 
 @dataclass
@@ -74,8 +68,9 @@ class SeenIds:
         ids = [*map(hash, update_ids)]
         placed = [*map(hash, zip(update_ids, cursors, strict=True))]
         # An update read again for a tie comes in another page, so a repeat inside one page is always wrong.
-        if len(set(update_ids)) < len(update_ids) or self._ids.has_any(ids):
-            self._refuse_repeated(update_ids, cursors, self._ids.known(ids) & ~self._placed.known(placed))
+        known = self._ids.known(ids)
+        if len(set(update_ids)) < len(update_ids) or known.any():
+            self._refuse_repeated(update_ids, cursors, known & ~self._placed.known(placed))
         self._ids.add(ids)
         self._placed.add(placed)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import InputError, LedgerframesError
 from ledgerframes.loaders.planning import Plan, plan_missing
-from ledgerframes.paging.cursor import Bound, Duration, When, window
+from ledgerframes.paging.cursor import Bound, Duration, When, wanted_window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.results import html_pairs
 from ledgerframes.store.checks.check import Check, check
@@ -374,7 +374,7 @@ class Store:
             ...     store.plan(net).rows
             50
         """
-        wanted = window(start, end)
+        wanted = wanted_window(start, end)
         missing = missing_windows(wanted, self._lake.at().coverage.common)
         return plan_missing(net, wanted, missing)
 

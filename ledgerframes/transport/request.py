@@ -102,7 +102,11 @@ class Endpoint:
         if json is not msgspec.UNSET:
             if content is not None:
                 raise InputError(f"{self}: give json or content, not both")
-            content, content_type = _encoded(json, self), content_type or JSON
+            content_type = content_type or JSON
+            try:
+                content = msgspec.json.encode(json)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise InputError(f"the body of {self} cannot be written as JSON: {error}") from error
         elif content is not None:
             content_type = content_type or BINARY
         return Request(self, filled, pairs, content, content_type)
@@ -333,10 +337,3 @@ def _pairs(
             except UnicodeEncodeError as error:
                 raise InputError(f"{name}={text[:80]!r} of {endpoint} is not Unicode text: {error}") from error
             yield name, text
-
-
-def _encoded(value: object, endpoint: Endpoint) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the body of {endpoint} cannot be written as JSON: {error}") from error

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ledgerframes as lf
+from ledgerframes.amounts import nearest_double
 from ledgerframes.export.shape import EXACT, TIME_TEXT
-from ledgerframes.frames import nearest_double
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.timestamps import format_timestamp
 from tests.export.rows import TIMES, csv_lines, sample

@@ -7,7 +7,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.progress import progress_of
-from ledgerframes.paging.cursor import Cursor, window
+from ledgerframes.paging.cursor import Cursor, wanted_window
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.timestamps import to_micros
 
@@ -59,4 +59,4 @@ def test_a_bar_on_standard_error_shows_percent_of_a_range_and_what_remains(net, 
 )
 def test_the_share_of_a_range_is_that_of_its_time(start, end, at, share):
     place = Cursor(4, to_micros(at, "at"))
-    assert window(start, end).share_before(place, now=to_micros("2026-01-21", "now")) == share
+    assert wanted_window(start, end).share_before(place, now=to_micros("2026-01-21", "now")) == share

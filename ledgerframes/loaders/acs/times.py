@@ -15,7 +15,7 @@ from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
 from ledgerframes.loaders.extent import first_cursors, times_of, within
 from ledgerframes.loaders.table_loader import needing
-from ledgerframes.paging.cursor import Bound, Cursor, Window, bound, window
+from ledgerframes.paging.cursor import Bound, Cursor, Window, bound, wanted_window
 from ledgerframes.paging.tokens import TokenChecks
 from ledgerframes.timestamps import EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
 
@@ -67,7 +67,7 @@ def snapshot_times(
         >>> list(times.columns)
         ['migration_id', 'record_time']
     """
-    wanted = window(start, end)
+    wanted = wanted_window(start, end)
     most = None if limit is None else whole_number(limit, "limit", least=1)
     cursors: list[Cursor] = []
     firsts = list(first_cursors(net.scan.update_pages))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.loaders.extent import Beginning, warn_of
-from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window, window
+from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
 from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.dask_frames import dask_frame
@@ -141,7 +141,7 @@ def scan(
         ...     store.scan("updates").count_rows()
         50
     """
-    return part_of(self._lake, table, window(start, end), as_of, allow_partial=allow_partial).dataset
+    return part_of(self._lake, table, wanted_window(start, end), as_of, allow_partial=allow_partial).dataset
 
 
 def part_of(
@@ -198,7 +198,7 @@ def dask(
     """
     check_shape("pandas", decimals)
     names = declared(table).pick(columns)
-    part = part_of(self._lake, table, window(start, end), as_of, allow_partial=allow_partial)
+    part = part_of(self._lake, table, wanted_window(start, end), as_of, allow_partial=allow_partial)
     return dask_frame(self._lake, part, names, decimals=decimals or "float")
 
 

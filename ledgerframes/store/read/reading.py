@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from ledgerframes.arguments import flag
 from ledgerframes.errors import PartialResultError
+from ledgerframes.frames import provenance
 from ledgerframes.loaders.opening import proof
-from ledgerframes.loaders.table_loader import provenance
 from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.coverage_document import Coverage

@@ -64,9 +64,9 @@ class PageDecoder:
         """
         began, cpu = time.perf_counter(), time.thread_time()
         if self.rejecting is not None:
-            batches = self.rejecting.decode(page.page, page.chosen)
+            batches = self.rejecting.decode(page.page, page.rows)
         else:
-            batches = self.history.decode_pages([(page.page.content, page.chosen)]).batches
+            batches = self.history.decode_pages([(page.page.content, page.rows)]).batches
         self.seconds += time.perf_counter() - began
         self.cpu_seconds += time.thread_time() - cpu
         return batches

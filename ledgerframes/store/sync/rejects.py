@@ -40,12 +40,12 @@ class RejectingDecoder:
     ids: set[str] = field(default_factory=set)
     _stored: set[str] | None = field(default=None, repr=False)
 
-    def decode(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
+    def decode(self, page: HistoryPage, rows: Sequence[int]) -> dict[str, pa.RecordBatch]:
         """Decode the items that can be decoded.
 
         Args:
             page: a page.
-            rows: the positions of the items that count; None for all.
+            rows: the positions of the items that count.
         """
         self.reject(page.unplaced)
         try:
@@ -53,11 +53,11 @@ class RejectingDecoder:
         except DecodeError:
             return self._by_item(page, rows)
 
-    def _by_item(self, page: HistoryPage, rows: Sequence[int] | None) -> dict[str, pa.RecordBatch]:
+    def _by_item(self, page: HistoryPage, rows: Sequence[int]) -> dict[str, pa.RecordBatch]:
         """Decode a page item by item; items that cannot be decoded become rejects."""
         raws = self.history.raws_of(page.raw)
         good, bad = [], []
-        for position in range(len(raws)) if rows is None else rows:
+        for position in rows:
             try:
                 self.history.decode_items([raws[position]], endpoint=self.history.endpoint)
             except DecodeError as error:
