@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.compiled.choice import compiled
+from ledgerframes.decoding.compiled.choice import choice
 
 _MOST_NAMES: Final = 500  # positions for all names and rows must fit in memory
 
@@ -27,7 +27,7 @@ def members_of(cells: pa.Array, names: Sequence[str], *, closed: bool) -> list[p
     Raises:
         ConfigurationError: `LEDGERFRAMES_DECODER` is not valid.
     """
-    module = compiled()
+    module = choice().module
     if module is None or not names or len(names) > _MOST_NAMES or not len(cells) or cells.type != pa.string():
         return None
     try:

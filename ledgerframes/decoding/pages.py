@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ledgerframes.decoding import history
-from ledgerframes.decoding.compiled.choice import compiled
+from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.history import ALL, HistoryBatch
 from ledgerframes.decoding.page_index import ENDPOINT, peek
 from ledgerframes.decoding.splitting import UNREADABLE
@@ -60,7 +60,7 @@ def parse_page(body: bytes) -> ParsedPage | bytes:
     Raises:
         ConfigurationError: `LEDGERFRAMES_DECODER` is not valid.
     """
-    module = compiled()
+    module = choice().module
     page = None if module is None else module.read(body)
     if module is None or page is None:
         return body

@@ -74,7 +74,6 @@ class HistorySession:
     Attributes:
         source: where pages come from.
         reader: the window to read, and the state of the read.
-        last_server: the last one that answered; before the first answer, the preferred one.
         skipped: whether the read ended though that server has later updates.
     """
 
@@ -83,11 +82,14 @@ class HistorySession:
     skipped: bool = False
     _behind: int = 0
     _server: str | None = None  # None: the one that the transport prefers
+    _answered: str | None = None
     _confirmed: set[str] = field(default_factory=set)
     _showing: PageRows | None = None  # the page whose last rows are held back
 
-    def __post_init__(self) -> None:
-        self.last_server = self.source.servers[0]
+    @property
+    def last_server(self) -> str:
+        """The server that answered last; before the first answer, the preferred one."""
+        return self._answered or self.source.servers[0]
 
     @property
     def server(self) -> str:
@@ -101,7 +103,8 @@ class HistorySession:
         rows = PageRows(answer.value, taken.rows, answer.server, query, taken.outcome)
         if taken.outcome is Outcome.BEHIND:
             return (rows, True) if self._leave(answer.server) else (self._flush(rows), False)
-        if self.reader.holds_back(answer.value.page_index):
+        held_back = self.reader.held_back
+        if held_back and held_back == frozenset(answer.value.page_index.update_ids[-len(held_back) :]):
             self._showing = rows
         if taken.rows:
             self._behind = 0
@@ -137,7 +140,7 @@ class HistorySession:
                 raise
             self._server = None
             return self._fetch(anybody=True)
-        self.last_server = answer.server
+        self._answered = answer.server
         return query, answer
 
     def _adapt(self, error: RequestError) -> bool:

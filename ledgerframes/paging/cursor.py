@@ -140,9 +140,13 @@ class Window:
 
     def bounds(self) -> dict[str, Any]:
         """Its explicit bounds, for provenance: each a time, or a list of a migration id and a time."""
-        low = None if self.start == _BEGIN else _plain(self.start, self.since)
-        bounds = {"start": low, "end": _plain(self.end, self.until)}
-        return {name: value for name, value in bounds.items() if value is not None}
+        bounds: dict[str, Any] = {}
+        for name, cursor, micros in (("start", self.start, self.since), ("end", self.end, self.until)):
+            if micros is not None:
+                bounds[name] = format_timestamp(micros)
+            elif cursor is not None and cursor != _BEGIN:
+                bounds[name] = [cursor.migration_id, format_timestamp(cursor.micros)]
+        return bounds
 
     def __str__(self) -> str:
         return self.in_words("ledger begin" if self.start == _BEGIN else "")
@@ -194,9 +198,3 @@ def bound(value: Any, name: str) -> Cursor | int | None:
         migration_id, when = pair(value, name)
         return Cursor(migration_id, to_micros(when, name))
     return to_micros(value, name)
-
-
-def _plain(cursor: Cursor | None, micros: int | None) -> Any:
-    if cursor is not None:
-        return [cursor.migration_id, format_timestamp(cursor.micros)]
-    return None if micros is None else format_timestamp(micros)

@@ -106,11 +106,6 @@ class HistoryReader:
         """The updates at the end of the last page that are held back."""
         return self.mode.held_back if isinstance(self.mode, Reading) else frozenset()
 
-    def holds_back(self, page: PageIndex) -> bool:
-        """Whether the updates held back are the end of this page."""
-        updates = self.held_back
-        return bool(updates) and updates == frozenset(page.update_ids[-len(updates) :])
-
     def flush(self, cursor: Cursor) -> None:
         """Take the updates held back, up to `cursor`: the server that showed them repeats that nothing follows."""
         # Without an overlap, another network behind the URL would go unnoticed; a load then reads its beginning again.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -27,11 +27,13 @@ class Choice:
         name: "compiled" or "python".
         why: why it is not the compiled one.
         advice: the remedy for that, if there is one.
+        module: the compiled decoder's module; None if the Python path has to run.
     """
 
     name: str
     why: str = ""
     advice: str = ""
+    module: ModuleType | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.why})" if self.why else self.name
@@ -48,33 +50,24 @@ def choice() -> Choice:
         raise ConfigurationError(f"{VARIABLE}={wanted!r} is not valid: give 'compiled' or 'python', or unset it")
     if wanted == PYTHON:
         return Choice(PYTHON, f"{VARIABLE} asks for it")
-    lacking = _built()[1]
-    if lacking is not None and wanted == COMPILED:
-        raise ConfigurationError(f"{VARIABLE}={wanted!r} is not possible: {lacking.why}; {lacking.advice}")
-    return lacking or Choice(COMPILED)
-
-
-def compiled() -> ModuleType | None:
-    """The compiled decoder's module; None if the Python path has to run.
-
-    Raises:
-        ConfigurationError: as `choice`.
-    """
-    return _built()[0] if choice().name == COMPILED else None
+    built = _built()
+    if built.module is None and wanted == COMPILED:
+        raise ConfigurationError(f"{VARIABLE}={wanted!r} is not possible: {built.why}; {built.advice}")
+    return built
 
 
 @cache
-def _built() -> tuple[ModuleType | None, Choice | None]:
+def _built() -> Choice:
     """The extension, or the reason why it is not usable."""
     try:
         module = import_module("ledgerframes.decoding.compiled._decoder")
     except ImportError as error:
         why = "the compiled decoder was not built" if isinstance(error, ModuleNotFoundError) else str(error)
-        return None, Choice(PYTHON, why, "reinstall it with a C++ compiler available, for several times the speed")
+        return Choice(PYTHON, why, "reinstall it with a C++ compiler available, for several times the speed")
     folder = Path(__file__).parent
     # In a checkout the sources are next to the module, and may have changed since.
     if not sources(folder) or digest(folder) == module.SOURCES:
-        return module, None
+        return Choice(COMPILED, module=module)
     stale = Choice(PYTHON, "the compiled decoder was built from other sources", "run `make setup`")
     warnings.warn(f"{stale.why}, so it is not used: {stale.advice}", RuntimeWarning, stacklevel=2)
-    return None, stale
+    return stale
