@@ -149,100 +149,91 @@ class Shared(httpx.BaseTransport):
         return self._inner.handle_request(request)
 
 
-class Http:
-    """Sends one request and reads its whole answer, within the times the settings allow.
+def send_once(
+    carrier: httpx.BaseTransport,
+    settings: Settings,
+    prepared: Prepared,
+    credential: Credential | None,
+    *,
+    seconds: float,
+    stop: Stop,
+    sink: BodySink | None = None,
+    extensions: dict[str, object] | None = None,
+) -> Received | Failure:
+    """Make one attempt, over after the given seconds at the latest; nothing that a server does raises an exception.
 
     Args:
+        carrier: sends the request.
         settings: the times and bounds.
-        transport: sends the requests.
+        prepared: the request to send.
+        credential: the token, if there is one.
+        seconds: the time limit; a body for a sink may take what `SLOWEST` allows in addition.
+        stop: ends it.
+        sink: receives the body of a success as it arrives, whatever its size, instead of the returned value.
+        extensions: further information for the transport; see `recording`.
+
+    Raises:
+        StoppedError: the operation was stopped.
+        LedgerframesError: the sink refuses the body.
+        OSError: the sink cannot write the body.
     """
+    attempt = Attempt(time.monotonic() + seconds, stop)
+    times = {"connect": settings.connect_timeout, "read": settings.read_timeout, "write": settings.read_timeout}
+    extensions = {
+        **(extensions or {}), "attempt": attempt, **({} if sink is None else {"pieces": True}),
+        "timeout": {name: max(1e-6, min(most, seconds)) for name, most in {**times, "pool": seconds}.items()},
+    }  # fmt: skip
+    try:
+        # Their headers are no variable here, which a traceback could show, and with them the token.
+        request = httpx.Request(
+            prepared.method, _url(prepared.url), content=prepared.body, extensions=extensions,
+            headers={**prepared.headers, **(credential.header() if credential else {})},
+        )  # fmt: skip
+    except (httpx.InvalidURL, UnicodeError) as error:
+        return broken(httpx.LocalProtocolError(str(error)))
+    handled, raised = sys.exc_info()[1], None
+    try:
+        with closing(carrier.handle_request(request)) as answer:
+            outcome = _read(answer, attempt, sink, settings.max_answer_bytes)
+    except httpx.TransportError as error:
+        raised = raised_by_handler(error, handled)
+        # It is not passed on, since it contains the headers and with them the token.
+        outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else broken(error)
+    # Only here: raised while the error that it led to is handled, it would go back to that, in a circle. It does
+    # not lead to the frames in which the headers are.
+    if raised is not None:
+        raise raised.with_traceback(None) from raised.__cause__
+    if isinstance(outcome, Failure):
+        stop.check()
+    return outcome
 
-    def __init__(self, settings: Settings, transport: httpx.BaseTransport) -> None:
-        self._settings = settings
-        self._transport = transport
 
-    def send(
-        self,
-        prepared: Prepared,
-        credential: Credential | None,
-        *,
-        seconds: float,
-        stop: Stop,
-        sink: BodySink | None = None,
-        extensions: dict[str, object] | None = None,
-    ) -> Received | Failure:
-        """Make one attempt, over after the given seconds at the latest; nothing that a server does raises an exception.
-
-        Args:
-            prepared: the request to send.
-            credential: the token, if there is one.
-            seconds: the time limit; a body for a sink may take what `SLOWEST` allows in addition.
-            stop: ends it.
-            sink: receives the body of a success as it arrives, whatever its size, instead of the returned value.
-            extensions: further information for the transport; see `recording`.
-
-        Raises:
-            StoppedError: the operation was stopped.
-            LedgerframesError: the sink refuses the body.
-            OSError: the sink cannot write the body.
-        """
-        attempt = Attempt(time.monotonic() + seconds, stop)
-        own = self._settings
-        times = {"connect": own.connect_timeout, "read": own.read_timeout, "write": own.read_timeout}
-        extensions = {
-            **(extensions or {}), "attempt": attempt, **({} if sink is None else {"pieces": True}),
-            "timeout": {name: max(1e-6, min(most, seconds)) for name, most in {**times, "pool": seconds}.items()},
-        }  # fmt: skip
-        try:
-            # Their headers are no variable here, which a traceback could show, and with them the token.
-            request = httpx.Request(
-                prepared.method, _url(prepared.url), content=prepared.body, extensions=extensions,
-                headers={**prepared.headers, **(credential.header() if credential else {})},
-            )  # fmt: skip
-        except (httpx.InvalidURL, UnicodeError) as error:
-            return broken(httpx.LocalProtocolError(str(error)))
-        handled, raised = sys.exc_info()[1], None
-        try:
-            with closing(self._transport.handle_request(request)) as answer:
-                outcome = self._read(answer, attempt, sink)
-        except httpx.TransportError as error:
-            raised = raised_by_handler(error, handled)
-            # It is not passed on, since it contains the headers and with them the token.
-            outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else broken(error)
-        # Only here: raised while the error that it led to is handled, it would go back to that, in a circle. It does
-        # not lead to the frames in which the headers are.
-        if raised is not None:
-            raise raised.with_traceback(None) from raised.__cause__
-        if isinstance(outcome, Failure):
-            stop.check()
-        return outcome
-
-    def _read(self, answer: httpx.Response, attempt: Attempt, sink: BodySink | None) -> Received | Failure:
-        """Read the body: of a success whole, or into the sink; of anything else its beginning."""
-        headers, status = dict(answer.headers.items()), answer.status_code
-        encoding = headers.get("content-encoding", "").strip().lower()
-        if not 200 <= status < 300 or (sink is not None and status != 200):
-            return Received(status, headers, _beginning(answer, attempt, encoding))
-        announced, limit = headers.get("content-length", ""), self._settings.max_answer_bytes
-        try:
-            if sink is not None:
-                return Received(status, headers, b"", poured=_pour(answer, attempt, sink, encoding, announced))
-            body = collect(_arriving(answer, attempt), encoding=encoding, limit=limit, announced=announced)
-        except TooLargeError:
-            return Failure(
-                f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
-                transient=False, elsewhere=False,
-            )  # fmt: skip
-        except UnknownCodingError as error:
-            return Failure.for_good(str(error), _UNREADABLE)
-        except DamagedError as error:
-            return Failure(str(error))
-        if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
-            return Failure(
-                f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
-                transient=False, elsewhere=False,
-            )  # fmt: skip
-        return Received(status, headers, body)
+def _read(answer: httpx.Response, attempt: Attempt, sink: BodySink | None, limit: int) -> Received | Failure:
+    """Read the body: of a success whole, or into the sink; of anything else its beginning."""
+    headers, status = dict(answer.headers.items()), answer.status_code
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if not 200 <= status < 300 or (sink is not None and status != 200):
+        return Received(status, headers, _beginning(answer, attempt, encoding))
+    announced = headers.get("content-length", "")
+    try:
+        if sink is not None:
+            return Received(status, headers, b"", poured=_pour(answer, attempt, sink, encoding, announced))
+        body = collect(_arriving(answer, attempt), encoding=encoding, limit=limit, announced=announced)
+    except TooLargeError:
+        return Failure(
+            f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
+            transient=False, elsewhere=False,
+        )  # fmt: skip
+    except UnknownCodingError as error:
+        return Failure.for_good(str(error), _UNREADABLE)
+    except DamagedError as error:
+        return Failure(str(error))
+    if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
+        return Failure(
+            f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
+            transient=False, elsewhere=False,
+        )  # fmt: skip
+    return Received(status, headers, body)
 
 
 def _pour(answer: httpx.Response, attempt: Attempt, sink: BodySink, encoding: str, announced: str) -> int:

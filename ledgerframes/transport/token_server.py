@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -17,10 +17,9 @@ from ledgerframes.stopping import Stop
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.request import AGENT, Credential, Failure, Prepared, Received
 
-if TYPE_CHECKING:
-    from ledgerframes.transport.http import Http
-
 T = TypeVar("T")
+#: Makes one attempt, as `http.send_once` does, with a token or without one.
+Send = Callable[..., Received | Failure]
 
 _SECONDS: Final = 30.0
 _SHOWN: Final = 200
@@ -55,14 +54,14 @@ _token: Final = msgspec.json.Decoder(_Token)
 _refusal: Final = msgspec.json.Decoder(_Refusal)
 
 
-def token_sources(settings: Settings, mask: Mask, http: Http) -> dict[Interface, Secret]:
+def token_sources(settings: Settings, mask: Mask, send: Send) -> dict[Interface, Secret]:
     """Each interface's token; those of one client are fetched once for all interfaces."""
     cached: dict[int, CachedToken] = {}
 
     def source(token: Token) -> Token:
         if not isinstance(token, ClientCredentials):
             return token
-        return cached.setdefault(id(token), CachedToken(TokenServer(token, http, mask).fetch))
+        return cached.setdefault(id(token), CachedToken(TokenServer(token, send, mask).fetch))
 
     secrets = {interface: settings.token(interface) for interface in INTERFACES}
     return {interface: secret.by(source) for interface, secret in secrets.items() if secret is not None}
@@ -108,13 +107,13 @@ class TokenServer:
 
     Attributes:
         credentials: the client, the server and the requested scope.
-        http: sends the requests.
+        send: sends a request.
         mask: learns the secret before it is sent.
         answered: whether it has answered before; a server that never has is probably a wrong address.
     """
 
     credentials: ClientCredentials
-    http: Http
+    send: Send
     mask: Mask
     answered: bool = False
 
@@ -164,7 +163,7 @@ class TokenServer:
 
     def _ask(self, prepared: Prepared, credential: Credential | None, read: Callable[[bytes], T]) -> T:
         place, url = self.credentials.place, prepared.url
-        outcome = self.http.send(prepared, credential, seconds=_SECONDS, stop=Stop(), extensions={"private": True})
+        outcome = self.send(prepared, credential, seconds=_SECONDS, stop=Stop(), extensions={"private": True})
         if isinstance(outcome, Failure):
             why = visible(self.mask.text(outcome.reason))
             problem = f"{place}: the token server {url} gave no answer: {why}"

@@ -32,7 +32,7 @@ from ledgerframes.transport.request import (
     Received,
     Request,
 )
-from ledgerframes.transport.token_server import authorized, token_sources
+from ledgerframes.transport.token_server import Send, authorized, token_sources
 
 if TYPE_CHECKING:
     import httpx
@@ -138,7 +138,7 @@ class Transport:
 
     def _begin(self) -> None:
         """Create the parts that belong to one process: locks, counts, tokens."""
-        from ledgerframes.transport.http import Http
+        from ledgerframes.transport.http import send_once
 
         self.stats = Stats()
         self.mask = Mask()
@@ -147,8 +147,8 @@ class Transport:
         self._gates: dict[str, RateLimiter] = {}
         named = [url for interface in INTERFACES for url in getattr(self.settings, f"{interface}_url")]
         self._gate((*named, *(self._listed or ())))
-        self._http = Http(self.settings, self._wire)
-        self._tokens = token_sources(self.settings, self.mask, self._http)
+        self._send: Send = partial(send_once, self._wire, self.settings)
+        self._tokens = token_sources(self.settings, self.mask, self._send)
         self._finish = weakref.finalize(self, _finish, self.stop, self.mask, self._wire)
 
     def forked(self) -> None:
@@ -233,7 +233,7 @@ class Transport:
         endpoint, prepared = request.endpoint, request.prepared(server)
         secret = self.token(endpoint.interface, request.url or server)
         send = partial(
-            self._http.send, prepared, seconds=seconds, stop=stop if endpoint.safe else Stop(), sink=sink,
+            self._send, prepared, seconds=seconds, stop=stop if endpoint.safe else Stop(), sink=sink,
             extensions={"mask": self.mask.text},
         )  # fmt: skip
         gate = self._gates.get(urlsplit(prepared.url).hostname or "")
