@@ -31,6 +31,7 @@ from ledgerframes.paging.tokens import TokenChecks
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Answer, Endpoint, Request, Sender
 from ledgerframes.transport.public_addresses import why_refused
+from ledgerframes.transport.request import BodyFile
 from ledgerframes.write_aside import written_aside
 
 UPDATE_OBJECTS: Final = Endpoint("scan", "POST", "/v0/history/bulk/updates")
@@ -81,7 +82,6 @@ _log = logging.getLogger("ledgerframes.interfaces")
 _DOWNLOADS: Final = 3
 #: Bytes to leave free on the disk for other programs.
 _LEFT_FREE: Final = 64 * 2**20
-_CHECK_EVERY: Final = 32 * 2**20
 
 
 def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
@@ -107,7 +107,7 @@ def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
         )
     with _partial(to) as file:
         for _ in range(_DOWNLOADS):
-            sink = _File(file, to, name)
+            sink = BodyFile(file, lambda length: check_room(to.parent, length, name))
             sender.send(Request(DOWNLOAD, DOWNLOAD.path, url=url), read=bytes, sink=sink)
             if hmac.compare_digest(sink.sha256.digest(), expected):
                 break
@@ -168,35 +168,6 @@ def _partial(to: Path) -> Iterator[BinaryIO]:
         raise StoreError(
             f"{str(to)!r} cannot be written: {error.strerror or error}; free space or name another folder"
         ) from error
-
-
-class _File:
-    """Takes the bytes of one download."""
-
-    def __init__(self, file: BinaryIO, to: Path, name: str) -> None:
-        self._file = file
-        self._to = to
-        self._name = name
-        self._written = self._checked = 0
-        self.sha256 = hashlib.sha256()
-
-    def begin(self, length: int | None) -> None:
-        """Begin again: an attempt before may have written a part."""
-        self.sha256 = hashlib.sha256()
-        self._written = self._checked = 0
-        self._file.seek(0)
-        self._file.truncate()
-        check_room(self._to.parent, length or 0, self._name)
-
-    def write(self, piece: bytes) -> None:
-        """Write the next bytes."""
-        self._written += len(piece)
-        # If no length was announced, or other programs fill the disk meanwhile.
-        if self._written - self._checked >= _CHECK_EVERY:
-            self._checked = self._written
-            check_room(self._to.parent, 0, self._name)
-        self._file.write(piece)
-        self.sha256.update(piece)
 
 
 def check_room(folder: Path, length: int, name: object) -> None:

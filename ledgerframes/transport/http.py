@@ -22,7 +22,7 @@ from ledgerframes.transport.request import (
     LONGEST_LENGTH,
     SLOWEST,
     Attempt,
-    BodySink,
+    BodyFile,
     Credential,
     Failure,
     Prepared,
@@ -157,7 +157,7 @@ def send_once(
     *,
     seconds: float,
     stop: Stop,
-    sink: BodySink | None = None,
+    sink: BodyFile | None = None,
     extensions: dict[str, object] | None = None,
 ) -> Received | Failure:
     """Make one attempt, over after the given seconds at the latest; nothing that a server does raises an exception.
@@ -174,7 +174,7 @@ def send_once(
 
     Raises:
         StoppedError: the operation was stopped.
-        LedgerframesError: the sink refuses the body.
+        LedgerframesError: the sink has no room for the body.
         OSError: the sink cannot write the body.
     """
     attempt = Attempt(time.monotonic() + seconds, stop)
@@ -208,7 +208,7 @@ def send_once(
     return outcome
 
 
-def _read(answer: httpx.Response, attempt: Attempt, sink: BodySink | None, limit: int) -> Received | Failure:
+def _read(answer: httpx.Response, attempt: Attempt, sink: BodyFile | None, limit: int) -> Received | Failure:
     """Read the body: of a success whole, or into the sink; of anything else its beginning."""
     headers, status = dict(answer.headers.items()), answer.status_code
     encoding = headers.get("content-encoding", "").strip().lower()
@@ -236,7 +236,7 @@ def _read(answer: httpx.Response, attempt: Attempt, sink: BodySink | None, limit
     return Received(status, headers, body)
 
 
-def _pour(answer: httpx.Response, attempt: Attempt, sink: BodySink, encoding: str, announced: str) -> int:
+def _pour(answer: httpx.Response, attempt: Attempt, sink: BodyFile, encoding: str, announced: str) -> int:
     """Write a body to a sink, piece by piece, each of which prolongs the attempt; returns its size as it was sent."""
     size = 0
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import Final, Generic, Protocol, TypeVar
+from typing import BinaryIO, Final, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -30,6 +31,8 @@ ERROR_BODY: Final = 2**16
 LONGEST_LENGTH: Final = 20  # digits; Python refuses to convert thousands of them
 #: Bytes per second below which a download is abandoned.
 SLOWEST: Final = 50_000
+#: Bytes of a download after which the room for it is checked again.
+CHECK_EVERY: Final = 32 * 2**20
 #: Prefixes of interfaces whose base URL is not the root of the host.
 PREFIXES: Final[Mapping[Interface, str]] = MappingProxyType({"scan": "/api/scan", "validator": "/api/validator"})
 
@@ -287,27 +290,37 @@ class Attempt:
         return self.left() <= 0 or self.stop.is_set()
 
 
-class BodySink(Protocol):
-    """Receives a body that is too large for memory."""
+class BodyFile:
+    """A file that receives a body too large for memory, and the SHA-256 of that body.
+
+    Args:
+        file: where to write.
+        check_room: refuses so many more bytes if there is no room for them.
+    """
+
+    def __init__(self, file: BinaryIO, check_room: Callable[[int], None]) -> None:
+        self._file = file
+        self._check_room = check_room
+        self._unchecked = 0
+        self.sha256 = hashlib.sha256()
 
     def begin(self, length: int | None) -> None:
-        """Start a new body; discard what was received so far.
-
-        Args:
-            length: its number of bytes, if the server announces it.
-
-        Raises:
-            LedgerframesError: there is no room for it.
-            OSError: what is there of the body before cannot be discarded.
-        """
+        """Start a new body, of so many bytes if the server announces them; discard what was received so far."""
+        self.sha256 = hashlib.sha256()
+        self._unchecked = 0
+        self._file.seek(0)
+        self._file.truncate()
+        self._check_room(length or 0)
 
     def write(self, piece: bytes) -> None:
-        """Write the next bytes of the body.
-
-        Raises:
-            LedgerframesError: there is no room for them.
-            OSError: they cannot be written.
-        """
+        """Write the next bytes of the body."""
+        self._unchecked += len(piece)
+        # If no length was announced, or other programs fill the disk meanwhile.
+        if self._unchecked >= CHECK_EVERY:
+            self._unchecked = 0
+            self._check_room(0)
+        self._file.write(piece)
+        self.sha256.update(piece)
 
 
 def _path_value(name: str, value: str, endpoint: Endpoint) -> str:

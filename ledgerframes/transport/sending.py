@@ -20,7 +20,7 @@ from ledgerframes.errors import DecodeError, InputError, RequestError
 from ledgerframes.stopping import Stop, held_back
 from ledgerframes.transport.classify import judge_broken, judge_refusal, judge_unreadable
 from ledgerframes.transport.masking import MASK
-from ledgerframes.transport.request import Answer, BodySink, Failure, Prepared, Request
+from ledgerframes.transport.request import Answer, BodyFile, Failure, Prepared, Request
 from ledgerframes.transport.transport import Transport
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ class Sender:
         read: Callable[[bytes], T],
         revise: Revise | None = None,
         attempts: int | None = None,
-        sink: BodySink | None = None,
+        sink: BodyFile | None = None,
     ) -> Answer[T]:
         """Send a request until it is answered, within the settings' attempts and budget; a command is sent once.
 
@@ -114,7 +114,7 @@ class Sender:
             StatusError: the server refused the request.
             DecodeError: the body breaks the contract, or was incomplete at every attempt.
             StoppedError: it was stopped, or the connection was closed meanwhile.
-            LedgerframesError: the sink refuses the body.
+            LedgerframesError: the sink has no room for the body.
             OSError: the sink cannot write the body.
         """
         if self.passed_on is not None:
@@ -181,7 +181,7 @@ class _Exchange(Generic[T]):
     stop: Stop
     revise: Revise | None = None
     attempts: int | None = None
-    sink: BodySink | None = None
+    sink: BodyFile | None = None
     _began: float = 0.0
     _until: float = float("inf")
     _tries: int = 0

@@ -25,7 +25,7 @@ from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.rate_limiter import RateLimiter
 from ledgerframes.transport.request import (
-    BodySink,
+    BodyFile,
     DeprecatedEndpointWarning,
     Endpoint,
     Failure,
@@ -216,7 +216,7 @@ class Transport:
         self.close()
 
     def attempt(
-        self, request: Request, server: str, *, seconds: float, stop: Stop, sink: BodySink | None = None
+        self, request: Request, server: str, *, seconds: float, stop: Stop, sink: BodyFile | None = None
     ) -> Received | Failure:
         """Send a request once, with the token, when the host's rate limiter allows it, and count it.
 
