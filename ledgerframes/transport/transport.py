@@ -24,14 +24,7 @@ from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings
 from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.rate_limiter import RateLimiter
-from ledgerframes.transport.request import (
-    BodyFile,
-    DeprecatedEndpointWarning,
-    Endpoint,
-    Failure,
-    Received,
-    Request,
-)
+from ledgerframes.transport.request import BodyFile, DeprecatedEndpointWarning, Endpoint, Failure, Received, Request
 from ledgerframes.transport.token_server import Send, authorized, token_sources
 
 if TYPE_CHECKING:
