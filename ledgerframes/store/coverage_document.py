@@ -161,6 +161,7 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
         number: its name; later documents have larger numbers.
         before: the number of the previous document; 0 for the first.
         version: the first version of `updates` whose log names the document.
+        rows: the number of rows of `updates` in that state; None in lakes of older versions.
         network: what identifies the network: the first item of each history, and its participants.
         tables: every other table of the lake, in the state in which it is read.
         histories: the coverage of each history, by name.
@@ -172,6 +173,7 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
     number: int = 0
     before: int = 0
     version: int = 0
+    rows: int | None = None
     network: dict[str, str] = {}
     tables: dict[str, Named] = {}
     histories: dict[str, Coverage] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +13,8 @@ import msgspec
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.data_files import filesystem, put_file
-from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.storage_errors import plain_errors
+from ledgerframes.write_aside import written_aside
 
 if TYPE_CHECKING:
     import pyarrow.fs as pa_fs
@@ -52,21 +51,15 @@ def unsealed(file: bytes, kind: type[_T]) -> _T | None:
 
 
 class LakeFile(msgspec.Struct, frozen=True):
-    """The contents of `lake.json`.
-
-    The coverage document names every table except `updates`, whose log names the document. That log cannot show that it
-    lost entries, or that all of it is gone: either looks like a valid older state. So every writer ends by recording
-    here the state in which it left `updates`.
+    """The contents of `lake.json`, written once.
 
     Attributes:
         format: see `FORMAT`.
         personal: whether personal data is kept.
-        updates: the state in which the last writer left `updates`.
     """
 
     format: int = FORMAT
     personal: bool = True
-    updates: Named = Named()
 
 
 def decoded(content: bytes, url: str) -> LakeFile:
@@ -82,7 +75,7 @@ def decoded(content: bytes, url: str) -> LakeFile:
     file = unsealed(content, LakeFile)
     if file is None:
         raise StoreError(
-            f"{url}: {NAME}, which records how the lake was left, is damaged. store.repair() makes it again from the"
+            f"{url}: {NAME}, which records how the lake was made, is damaged. store.repair() makes it again from the"
             " tables that are there; or restore it from a copy"
         )
     if file.format != FORMAT:
@@ -117,12 +110,8 @@ class Documents:
                 return
             folder = Path(self.url)
             folder.mkdir(parents=True, exist_ok=True)
-            aside = folder / f".{NAME}.{os.getpid()}"
-            with aside.open("wb") as file:
+            with written_aside(folder / NAME) as file:
                 file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(folder / NAME)
 
     def beside_tables(self) -> bool:
         """Whether there are Delta tables, no matter who created them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -10,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
-
-from msgspec.structs import replace
 
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta.listing import Listing
@@ -27,7 +24,6 @@ from ledgerframes.store.sync.servers import Lately
 from ledgerframes.store.sync.sync_log import SYNCS, find_document
 from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 
-_log = logging.getLogger("ledgerframes.store")
 #: Documents are numbered by microseconds, and none is older than 2001.
 _FIRST: Final = 1_000_000_000_000_000
 
@@ -59,8 +55,7 @@ class Lake:
         if personal is not None and not isinstance(personal, bool):
             raise InputError(f"personal={personal!r} is not valid: give True or False, or leave it out")
         self._personal = personal
-        self._file: LakeFile | None = None  # while this process writes, as for the root
-        self._root: Root | None = None
+        self._root: Root | None = None  # while this process writes
         self._shown: Root | None = None  # the state that readers saw last, with its open tables
         self._pinned: Root | None = None  # the only state that readers see
         if not isinstance(self.url, str) or not self.url.strip():
@@ -105,8 +100,6 @@ class Lake:
         return self._read_file() or LakeFile(personal=self._personal is not False)
 
     def _read_file(self) -> LakeFile | None:
-        if self._file is not None:
-            return self._file
         content = self.documents.lake_file()
         if content is not None:
             return decoded(content, self.url)
@@ -119,19 +112,8 @@ class Lake:
 
     def make_file(self) -> None:
         """Write `lake.json` if there is none yet."""
-        if self._file is None and self._read_file() is None:
-            self._write(self.file())
-
-    def _write(self, file: LakeFile) -> None:
-        self.documents.write_lake_file(sealed(file))
-        if self._root is not None:
-            self._file = file
-
-    def _note(self, updates: DeltaStoreTable) -> None:
-        """Record in `lake.json` the state in which `updates` was left."""
-        file, state = self.file(), updates.state()
-        if state.version >= 0 and state != file.updates:
-            self._write(replace(file, updates=state))
+        if self._read_file() is None:
+            self.documents.write_lake_file(sealed(self.file()))
 
     def _restore_file(self) -> bool:
         """Write `lake.json` again if it is lost or damaged; returns whether it was.
@@ -156,7 +138,7 @@ class Lake:
                 f"{self.url}: another version of ledgerframes wrote these tables; install that version, or sync into a"
                 " new lake"
             )
-        self._write(LakeFile(personal=not any(table.impersonal for table in there)))
+        self.documents.write_lake_file(sealed(LakeFile(personal=not any(table.impersonal for table in there))))
         return True
 
     @property
@@ -282,19 +264,11 @@ class Lake:
                 restored = repairing and self._restore_file()
                 if self._personal is not None:
                     self.keeps_personal()  # refuses another choice
-                self._root, self._file = root if repairing else root.open(), self._read_file()
+                self._root = root if repairing else root.open()
                 yield restored
                 root.finish()
-                self._note(root.table)
-            except BaseException:
-                try:
-                    if self._root is not None:
-                        self._note(root.table)
-                except StoreError as error:
-                    _log.warning("how updates was left could not be noted in lake.json: %s", error)
-                raise
             finally:
-                self._file = self._root = None
+                self._root = None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -46,8 +46,8 @@ class Loss:
             )
         else:
             what = (
-                f"entries of the log of {self.table!r} are damaged: it lists other files than it was left with, and"
-                f" {self.rows:,} rows where {self.named.rows:,} were. store.repair() removes what is in doubt"
+                f"entries of the log of {self.table!r} are damaged: it lists {self.rows:,} rows, and was left with"
+                f" {self.named.rows:,}. store.repair() removes what is in doubt"
             )
         return f"{what}, {_again(self.table)}; or restore its folder from a copy"
 
@@ -70,6 +70,5 @@ def loss_of(table: DeltaStoreTable, named: Named) -> Loss | None:
     version = table.version
     if version is None or version < named.version:
         return Loss(table.name, named, version)
-    state = table.state()
-    sound = (state.rows, state.files) == (named.rows, named.files)
-    return None if sound else Loss(table.name, named, version, state.rows)
+    rows = table.state().rows
+    return None if rows == named.rows else Loss(table.name, named, version, rows)

@@ -50,7 +50,6 @@ class Root:
         self._writes = writes
         self._strict = strict
         self._named = self.document  # as last read or committed
-        self._left = Named()  # how the last writer left `updates`
         self._tables: dict[str, DeltaStoreTable] = {}
         self._changed: dict[str, Named] = {}  # not named yet
         self._lock = threading.Lock()
@@ -61,15 +60,11 @@ class Root:
         Raises:
             StoreError: the document is lost or damaged, or part of `updates` is lost.
         """
-        # Read first: a writer that ends in the meantime is no loss.
-        self._left = self._lake.file().updates
+        self._lake.file()  # refuses another format
         if version is None:
             self.table.refresh()
         else:
             self.table.as_of(version)
-        if self._strict and version is None:
-            for loss in self._own_losses():
-                raise StoreError(f"{self._lake.url}: {loss}")
         number = self.table.number()
         document = Document() if number is None else self._lake.documents.read(number)
         if document is None:
@@ -79,6 +74,8 @@ class Root:
                 " folder _coverage from a copy"
             )
         self.document = self._named = document
+        for loss in self._own_losses() if self._strict else ():
+            raise StoreError(f"{self._lake.url}: {loss}")
         return self
 
     def is_same(self, other: Root) -> bool:
@@ -151,18 +148,14 @@ class Root:
         """The tables that lost rows since a sync, derive or repair left them, according to their logs alone."""
         named = self.document.tables
         others = (loss_of(self.own(name), state) for name, state in named.items())
-        return [*self._own_losses(thoroughly=True), *(loss for loss in others if loss is not None)]
+        return [*self._own_losses(), *(loss for loss in others if loss is not None)]
 
-    def _own_losses(self, *, thoroughly: bool = False) -> list[Loss]:
-        """The losses of `updates`; a table that has newer versions, as under a killed sync, is opened again."""
-        left, table = self._left, self.table
-        if left.version < 0:  # if there is a document, the table must exist
-            left = Named(0) if not table.exists and self._lake.documents.numbers() else left
-        elif (table.version or 0) > left.version:
-            if not thoroughly:
-                return []
-            table = self._lake.table(table.name).as_of(left.version)
-        loss = None if left.version < 0 else loss_of(table, left)
+    def _own_losses(self) -> list[Loss]:
+        """The losses of `updates`; if there is a document, the table must exist."""
+        if not self.table.exists:
+            return [Loss(self.table.name, Named())] if self._lake.documents.numbers() else []
+        rows = self.document.rows
+        loss = None if rows is None else loss_of(self.table, Named(self.document.version, rows))
         return [] if loss is None else [loss]
 
     def making(self) -> None:
@@ -213,12 +206,16 @@ class Root:
         self.table.extend()
         with self._lock:
             changed = dict(self._changed)
+        rows = self.table.state().rows + sum(batch.num_rows for batch in batches) + sum(file.rows for file in files)
+        if replaced is not None:
+            rows += replaced[0].num_rows - sum(file.rows or 0 for file in replaced[1])
         document = replace(
             document,
             # A name is never used twice, not even by a writer that was killed before its commit.
             number=max(self.document.number + 1, time.time_ns() // 1_000),
             before=self.document.number,
             version=(self.table.version or 0) + 1,
+            rows=rows,
             tables={**document.tables, **changed},
         )
         self._lake.documents.add(document)

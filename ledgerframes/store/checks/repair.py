@@ -180,11 +180,11 @@ def _set_unreadable_logs_aside(lake: Lake) -> None:
 
 def _readable_root(lake: Lake, gone: Counter[str]) -> tuple[Root, str]:
     """The root, and the state that it went back to if its document is lost: the newest readable one, in words."""
-    root, documents, left = lake.root(), lake.documents, lake.file().updates
+    root, documents = lake.root(), lake.documents
     table = root.table.refresh()
-    newest = next((one for number in reversed(documents.numbers()) if (one := documents.read(number))), Document())
     if table.version is None:  # the newest document has the coverage of all others
-        root.document = newest
+        numbers = reversed(documents.numbers())
+        root.document = next((one for number in numbers if (one := documents.read(number))), Document())
         return root, ""
     last = table.version
     for version in range(last, -1, -1):
@@ -194,11 +194,8 @@ def _readable_root(lake: Lake, gone: Counter[str]) -> tuple[Root, str]:
         except StoreError:
             _log.warning("%s: what version %d of %s covers is lost", lake.url, version, table.name)
     if version == last:
-        root.open()
-    shortened = last < left.version and newest.number > older.number
-    root.document = _with_history_of(older, newest) if shortened else older
-    if version == last:
-        return root, ""
+        return root.open(), ""
+    root.document = older
     table.restore(version)
     root.commit(_with_snapshots_there(lake, root.document, gone))  # the log still names the lost one
     return root, f"the state of {format_timestamp(older.number)}" if older.number else "an empty lake"
@@ -217,18 +214,6 @@ def _with_snapshots_there(lake: Lake, document: Document, gone: Counter[str]) ->
         elif state.version > named.version:
             tables[name] = state
     return replace(document, tables=tables)
-
-
-def _with_history_of(older: Document, newest: Document) -> Document:
-    """A newer document, with the history as in an older one because `updates` lost its newest entries."""
-    histories, own = dict(newest.histories), dict(newest.tables)
-    histories.pop(HISTORY.name, None)
-    for name in HISTORY.order:
-        own.pop(name, None)
-    own.update({name: state for name, state in older.tables.items() if name in HISTORY.order})
-    if HISTORY.name in older.histories:
-        histories[HISTORY.name] = older.histories[HISTORY.name]
-    return replace(newest, histories=histories, tables=own)
 
 
 def _remade(root: Root, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
@@ -263,25 +248,19 @@ def _mend(root: Root, loss: Loss, gone: Counter[str]) -> None:
 def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
     """Remove damaged files from a history, or all of its rows if a table lost entries of its log.
 
-    Nothing shows which rows are missing then, unless other tables name them. If `updates` lost its newest entries, it
-    names an older document, which is correct.
+    Nothing shows which rows are missing then, unless other tables name them.
     """
     found = {name: _damages(table) for name, table in history.tables.items()}
     damages = [damage for own in found.values() for damage in own]
     intervals = [_interval_of(damage.file) for damage in damages]
     own = [loss for loss in losses if loss.table in history.tables]
-    if any(loss.gone or not _is_known_elsewhere(loss) for loss in own):
+    if any(loss.gone or loss.table not in _NAMED_BY_OTHERS for loss in own):
         intervals = [Interval(one.migration_id, BEGINNING, CLOSED) for one in history.coverage.common]
     if intervals:
         _take_out(history, intervals, {name: [one.file for one in some] for name, some in found.items()})
     elif own:
         history.record(history.coverage)
     return damages
-
-
-def _is_known_elsewhere(loss: Loss) -> bool:
-    """Whether the lost rows of a table are known from elsewhere."""
-    return loss.table in _NAMED_BY_OTHERS or (loss.table == HISTORY.index and loss.shorter > 0)
 
 
 def _without_damage(root: Root, gone: Counter[str]) -> list[Damage]:

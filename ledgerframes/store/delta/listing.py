@@ -15,13 +15,11 @@ class Named(msgspec.Struct, frozen=True):
 
     Attributes:
         version: of the Delta table; -1 if there was none.
-        rows: the number of its rows, by its log.
-        files: a checksum of the list of its files.
+        rows: the number of its rows, by its log: fewer show that it lost entries.
     """
 
     version: int = -1
     rows: int = 0
-    files: int = 0
 
 
 class Listing(Protocol):

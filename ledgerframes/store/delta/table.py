@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -146,11 +145,9 @@ class DeltaStoreTable:
         }
 
     def state(self) -> Named:
-        """The state last read; entries lost from the middle of the log change the list of files."""
-        if (files := self.files) is None:
-            return Named()
+        """The state last read."""
         size = self.size()
-        return Named(size["version"], size["rows"], zlib.crc32("\n".join(sorted(files.listed)).encode()))
+        return Named() if size["version"] is None else Named(size["version"], size["rows"])
 
     def number(self) -> int | None:
         """The number of the document that the log names; see `Root`."""
