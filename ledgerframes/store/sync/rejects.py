@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +37,7 @@ class RejectingDecoder:
     history: PagedHistory = UPDATE_HISTORY
     count: int = 0
     ids: set[str] = field(default_factory=set)
-    _stored: set[str] | None = field(default=None, repr=False)
+    _stored: set[str] | None = field(default=None, repr=False)  # the keys of the rejects
 
     def decode(self, page: HistoryPage, rows: Sequence[int]) -> dict[str, pa.RecordBatch]:
         """Decode the items that can be decoded.
@@ -73,47 +72,28 @@ class RejectingDecoder:
         if not bad:
             return
         if self._stored is None:
-            self._stored = {_normalized(row["raw"]) for row in _rows(self.table)}
+            self._stored = {_key(row) for row in _rows(self.table)}
         stripped = pa.RecordBatch.from_pylist(
             [_row(raw, error, self.history) for raw, error in bad], self.table.table.schema
         )
         # Compared as stored: a lake without personal data keeps the item without it.
         rows = self.table.as_stored(stripped).to_pylist()
         self.ids.update(_ids_of(rows))
-        new = list(
-            {normalized: row for row in rows if (normalized := _normalized(row["raw"])) not in self._stored}.values()
-        )
+        new = list({key: row for row in rows if (key := _key(row)) not in self._stored}.values())
         if not new:
             return
         if not self.table.exists:
             self.table.create()
         self.table.append([pa.RecordBatch.from_pylist(new, self.table.table.schema)])
-        self._stored.update(_normalized(row["raw"]) for row in new)
+        self._stored.update(map(_key, new))
         self.count += len(new)
         for row in new:
             _log.warning("an item was put into rejects: %s", row["reason"])
 
 
-def _normalized(raw: str) -> str:
-    """An item with sorted members: objects order them differently from pages."""
-    try:
-        read = json.loads(raw, object_pairs_hook=_sorted_pairs, parse_int=_Number, parse_float=_Number)
-        return repr(read)
-    except (ValueError, TypeError, RecursionError):
-        return raw
-
-
-class _Number(str):
-    """A number as it was written."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"number {self}"
-
-
-def _sorted_pairs(pairs: list[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(pairs, key=lambda pair: pair[0]))
+def _key(row: Mapping[str, Any]) -> str:
+    """What a reject is known by: its history and update id; objects have its members in another order than pages."""
+    return f"{row['endpoint']} {match[1] if (match := _ID.search(row['raw'])) else row['raw']}"
 
 
 def retry(lake: Lake) -> None:
