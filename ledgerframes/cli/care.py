@@ -19,7 +19,7 @@ def check(
     *,
     full: Annotated[bool, typer.Option("--full", help="Also read all pages of all files and verify them.")] = False,
 ) -> Any:
-    """Prove from a lake's files alone that they are there, keys are unique, counts add up, and counters are sound."""
+    """Prove from a lake's files alone that they are there, keys are unique and counts add up."""
     return existing(store).check(full=full)
 
 

@@ -201,7 +201,7 @@ class Store:
     report = report
 
     def check(self, *, full: bool = False) -> Check:
-        """Check the files alone: they exist, keys are unique, counts add up, and counters are sound.
+        """Check the files alone: they exist, keys are unique, and counts add up.
 
         Args:
             full: also read every page of every file and compare it with its checksum.

@@ -3,7 +3,6 @@
 import json
 import shutil
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -208,17 +207,10 @@ def test_a_lost_list_of_tables_is_said_and_made_again(copied, small):
     assert copied.check()
 
 
-def altered(rows, name, value, place=5):
+def altered(rows, name, value):
     column, index = rows[name].to_pylist(), rows.column_names.index(name)
-    column[place] = value(column[place])
+    column[5] = value(column[5])
     return rows.set_column(index, rows.schema.field(name), pa.array(column, rows[name].type))
-
-
-def other_counter(rows):
-    """The rows, one assignment whose unassignment is there with another counter."""
-    pairs, kinds = rows["unassign_id"].to_pylist(), rows["kind"].to_pylist()
-    place = next(n for n, kind in enumerate(kinds) if kind == "assignment" and pairs.count(pairs[n]) == 2)
-    return altered(rows, "reassignment_counter", lambda counter: counter + 50, place)
 
 
 #: What is wrong with some tables at once, and what `check` says of each.
@@ -231,7 +223,6 @@ UNSOUND = {
     "others": {
         "updates": (lambda rows: pa.concat_tables([rows, rows.slice(7, 1)]), "updates: the key"),
         "events": (lambda rows: rows.slice(1), "number of events"),
-        "reassignments": (other_counter, "counter differs"),
     },
     "another month": {
         "updates": (lambda rows: altered(rows, "record_month", lambda _: "2025-02"), "record_month"),
@@ -263,7 +254,7 @@ def test_what_check_proves_wrong_is_read_again_and_older_states_stay(copied, sma
         assert copied.load(name, as_of=first).equals(rows)
 
 
-def test_a_sound_store_is_left_as_it_is_and_what_a_stopped_sync_left_is_a_note(copied, small):
+def test_a_sound_store_is_left_as_it_is(copied, small):
     copied.sync(small, tables=["licenses"])
     before, found = copied.tables(), copied.check()
     assert (bool(found), found.findings, found.rows["updates"]) == (True, (), 240)
@@ -271,14 +262,3 @@ def test_a_sound_store_is_left_as_it_is_and_what_a_stopped_sync_left_is_a_note(c
     assert json.loads(found.to_json())["sound"] is True
     assert str(copied.repair()).endswith("nothing to repair")
     assert copied.tables().equals(before)
-
-    rows = copied._lake.table("events").refresh()
-    last = rows.handle.to_pyarrow_dataset().head(1).to_pylist()[0] | {
-        "record_time": pd.Timestamp("2099-01-01", tz="UTC"), "migration_id": 2, "record_month": "2099-01",
-    }  # fmt: skip
-    rows.append([pa.RecordBatch.from_pylist([last], rows.table.schema.remove_metadata())], {})
-    assert copied.check().findings == ()
-    adopt(copied)
-    found = copied.check()
-    assert found
-    assert found.findings[0].severity == "note"

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from ledgerframes.errors import visible
 from ledgerframes.paging.cursor import Window
 from ledgerframes.results import Result
-from ledgerframes.store.checks.soundness import REPAIR, Fault, Soundness, answers
+from ledgerframes.store.checks.soundness import REPAIR, Fault, answers, covered_rows, faults
 from ledgerframes.store.delta.damage import may_be_damage
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.tables import DERIVED_TABLES
@@ -108,16 +108,9 @@ def _checked(root: Root) -> tuple[dict[str, int], list[CheckFinding]]:
     findings: list[CheckFinding] = []
     rows: dict[str, int] = {}
     for of in filter(root.has, SETS):
-        history = Soundness(root, of)
-        findings += _grouped(history.faults())
-        rows |= history.rows
-        findings += [
-            CheckFinding(
-                f"{name}: rows outside of what is covered, left by a sync that was stopped", "note", count, update_id,
-                "readers do not see them; the next sync completes them",
-            )
-            for name, count, update_id in history.left_over()
-        ]  # fmt: skip
+        covered = covered_rows(root, of)
+        findings += _grouped(faults(covered, of))
+        rows |= {name: covered[name].count_rows() for name in of.shown}
     for name in root.stored:
         if name == ACTIVE_CONTRACTS.name:
             rows[name], own = _of_active_contracts(root)
@@ -163,14 +156,14 @@ def _of_snapshot(name: str, snapshot: StoredSnapshot, count: int, distinct: int)
         yield CheckFinding(name, "error", count - distinct, where, advice)
 
 
-def _grouped(faults: Iterator[Fault]) -> list[CheckFinding]:
+def _grouped(found: Iterator[Fault]) -> list[CheckFinding]:
     """One finding per kind of fault, with the first one as the example."""
     counts: Counter[str] = Counter()
     first: dict[str, Fault] = {}
-    for fault in faults:
+    for fault in found:
         counts[fault.name] += 1
         first.setdefault(fault.name, fault)
-    return [CheckFinding(name, "error", counts[name], fault.update_id, fault.advice) for name, fault in first.items()]
+    return [CheckFinding(name, "error", counts[name], fault.update_id, REPAIR) for name, fault in first.items()]
 
 
 def _lost(lake: Lake) -> list[CheckFinding]:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError, visible
 from ledgerframes.results import Result
-from ledgerframes.store.checks.soundness import Soundness
+from ledgerframes.store.checks.soundness import covered_rows, faults
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.listing import Named
@@ -44,7 +44,7 @@ from ledgerframes.timestamps import format_timestamp
 _log = logging.getLogger("ledgerframes.store")
 _LOG: Final = "_delta_log"
 _MILLISECOND: Final = 1_000
-#: The tables whose missing rows are named by other rows; `Soundness` finds them.
+#: The tables whose missing rows are named by other rows; `faults` finds them.
 _NAMED_BY_OTHERS: Final = frozenset({"events", "reassignments", "views"})
 
 
@@ -288,7 +288,7 @@ def _without_unsound(lake: Lake, history: HistoryTables) -> dict[str, int]:
     """Remove the record times with contradicting rows from a history."""
     counts: dict[str, int] = {}
     intervals: set[Interval] = set()
-    for fault in Soundness(lake.existing(strict=False), history.of).faults():
+    for fault in faults(covered_rows(lake.existing(strict=False), history.of), history.of):
         counts[fault.name] = counts.get(fault.name, 0) + 1
         # One record time is the smallest unit that can be read again, since paging asks by time.
         intervals.add(Interval(fault.cursor.migration_id, fault.cursor.micros - 1, fault.cursor.micros))
