@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -188,7 +189,7 @@ def warn_of(beginning: Beginning, source: str) -> None:
 #: Items of a page used as a sample; a few of them cost less than one page of 1,000.
 SAMPLE_SIZE: Final = 60
 #: More migrations than any network has had; a server that shows more makes them up.
-_MIGRATIONS: Final = 60
+MIGRATIONS: Final = 60
 #: How far before the server's own time its newest update is looked for first.
 _RECENT: Final = 60_000_000
 _WIDER: Final = 8
@@ -338,27 +339,35 @@ def times_of(places: Sequence[Cursor]) -> pd.Series:
     return pd.Series(micros.view("datetime64[us]")).dt.tz_localize("UTC")
 
 
-def first_cursors(pages: ScanPages, place: Cursor | None = None) -> Iterator[Cursor]:
+def first_cursors(
+    pages: PageSource, place: Cursor | None = None, search: Callable[[Cursor | None], Cursor | None] | None = None
+) -> Iterator[Cursor]:
     """The first cursor of each migration after a place, in order, by one request per migration and one more.
+
+    Args:
+        pages: the history.
+        place: None means the beginning of the ledger.
+        search: finds the first cursor after a place, by default as `first_after` does.
 
     Raises:
         PagingError: the server does not keep to the order of the history, or its migrations do not end.
     """
-    for _ in range(_MIGRATIONS):
-        first = first_after(pages, place)
+    search = partial(first_after, pages) if search is None else search
+    for _ in range(MIGRATIONS):
+        first = search(place)
         if first is None:
             return
         yield first
         # Any higher migration id counts as later, so the rest of a migration is skipped in one request.
         place = Cursor(first.migration_id, LATEST)
-    if (first := first_after(pages, place)) is not None:
+    if (first := search(place)) is not None:
         raise PagingError(
-            f"{pages.history.endpoint}: after {_MIGRATIONS} migrations the server shows one more at {first}; check"
+            f"{pages.history.endpoint}: after {MIGRATIONS} migrations the server shows one more at {first}; check"
             " scan_url="
         )
 
 
-def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:
+def first_after(pages: PageSource, place: Cursor | None) -> Cursor | None:
     """The cursor of the first update after a place.
 
     Raises:
@@ -370,13 +379,13 @@ def first_after(pages: ScanPages, place: Cursor | None) -> Cursor | None:
     return cursors[0] if cursors else None
 
 
-def _unordered(pages: ScanPages, place: Cursor, shown: Cursor) -> PagingError:
+def _unordered(pages: PageSource, place: Cursor, shown: Cursor) -> PagingError:
     return PagingError(
         f"{pages.history.endpoint}: asked for what follows {place}, the server sent an update of {shown};"
         " a server that does not keep to the order cannot be searched"
     )
 
 
-def ask(pages: ScanPages, place: Cursor | None, page_size: int) -> Any:
+def ask(pages: PageSource, place: Cursor | None, page_size: int) -> Any:
     """The answer with the updates after a place."""
     return pages.send_page(PageQuery(place, page_size))

@@ -71,8 +71,6 @@ class Proofs:
     overlap: int = OVERLAP
     _newest: dict[str, int] = field(default_factory=dict)
     _last: dict[str, Cursor] = field(default_factory=dict)
-    _begin: dict[str, Cursor] = field(default_factory=dict)
-    _earliest: dict[tuple[str, int], int] = field(default_factory=dict)  # by server and migration
     _broken: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -94,24 +92,6 @@ class Proofs:
             # histories.
             self._newest[server] = max(newest, self._newest.get(server, newest))
             self._last[server] = max(self._last.get(server, cursors[-1]), *cursors)
-            for migration_id, micros in reversed(cursors):
-                known = self._earliest.get((server, migration_id), micros)
-                self._earliest[server, migration_id] = min(known, micros)
-
-    def begins(self, server: str, at: Cursor) -> None:
-        """Record where a server's history has begun when it was asked."""
-        with self._lock:
-            self._begin[server] = max(at, self._begin.get(server, at))
-
-    def latest_begin(self, server: str) -> Cursor | None:
-        """The latest beginning that a server has shown, where its answers before may have begun, too."""
-        with self._lock:
-            return self._begin.get(server)
-
-    def earliest(self, server: str, migration_id: int) -> int | None:
-        """The record time of the first item of a migration that a server has shown; None if it has shown none."""
-        with self._lock:
-            return self._earliest.get((server, migration_id))
 
     def contradicts(self, server: str, after: Cursor | None) -> bool:
         """Whether a server without items after a cursor had shown some there, and so now shows less."""

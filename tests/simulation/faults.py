@@ -140,12 +140,6 @@ FAULTS: Final[dict[str, Fault]] = {
         "one URL is one server that never shows less",
         ALWAYS - {Holds.FORKS, Holds.MIXED}, weight=6,  # nothing tells machines of two networks behind one URL apart
     ),
-    "two-windows": Fault(
-        "two scans stand behind one URL, and one of them has pruned more",
-        "one URL is one server that never shows less",
-        # Scripts have it, no drawn history: what begins in the middle, as a later sync does, may still lack rows.
-        (ALWAYS | {Holds.SETTLED}) - {Holds.FORKS, Holds.MIXED}, weight=0,
-    ),
     "contradiction": Fault(
         "a page is out of order, or repeats an item, or begins with what was asked to be skipped",
         "pages are in order and after the place asked for",

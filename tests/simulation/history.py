@@ -97,7 +97,7 @@ class _History:
             if script.objects:
                 server.bulk = Bulk.drawn(self.faults, choices)
         self.fleet = Fleet(servers, self.faults, choices)
-        if {"replicas", "two-windows"} & self.faults:
+        if "replicas" in self.faults:
             self.fleet.behind[servers[0].url] = [Server("replica", script.items)]
         if "other-network" in self.faults:
             servers[-1].items = script.branch

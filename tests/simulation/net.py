@@ -302,8 +302,6 @@ class SimScan:
         if not replicas:
             return server
         taken = self.choices.pick("replica", 1 + len(replicas))
-        if taken and "two-windows" in self.faults:
-            return self._fleet.second_window()
         return [server, *replicas][taken]
 
     def _distorted(

@@ -42,7 +42,9 @@ class SeededScheduler(Scheduler):
                 steps += 1
                 if steps > _MOST_STEPS:
                     raise Deadlock(f"a read has not ended after {_MOST_STEPS} steps")
-                worker = running[self._choices.pick("worker", len(running)) if len(running) > 1 else 0]
+                chosen = self._choices.pick("worker", len(running)) if len(running) > 1 else 0
+                # A script that has told all its choices names the first one for ever.
+                worker = running[(chosen + idle // _STALLED) % len(running)]
                 found = next(worker, None)
                 if found is None:
                     running.remove(worker)

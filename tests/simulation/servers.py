@@ -141,15 +141,6 @@ class Fleet:
         if "pruned" in self.faults and self.choices.chance("prune", percent):
             server = self.servers[self.choices.pick("prune", len(self.servers))]
             server.prune(1 + self.choices.pick("prune", 5))
-        if "two-windows" in self.faults and self.choices.chance("prune", percent):
-            self.second_window().prune(1 + self.choices.pick("prune", 5))
-
-    def second_window(self) -> Server:
-        """The scan behind the first URL that shows what the first one does, and may have pruned more of it."""
-        first, (second,) = self.servers[0], self.behind[self.servers[0].url]
-        second.shown, second.cap = first.shown - second.pruned, first.cap
-        second.pruned |= first.pruned
-        return second
 
     def ever(self) -> set[Item]:
         """What any server has shown at any time."""

@@ -23,10 +23,6 @@ SCRIPTS = {
     # A page of one item, after a 413, went past the rest of a tie: a false alarm of a fork.
     "a-tie-cut-by-a-smaller-page": told("d 1/2U A, m 1/2U C, i 2/12U A", "busy", "busy 00000031, moves 3111, plan 2"),
     "a-tie-larger-than-a-page": told("i 1/1U A, d 1/1U B, a 1/1U C, h 2/10U A"),
-    # One of two scans behind a URL pruned the first item shown, the other one, which had pruned more, sent the page.
-    "a-first-item-pruned-between-two-windows": told(
-        "i 0/2U A, g 0/7U A, k 1/12U A", "pruned two-windows", "moves 6111, prune 000000010000000101, replica 0001"
-    ),
     # Rows were committed by a sync that covered nothing, and added again by the next one.
     "replicas-and-a-window": told(
         "n 1/7U A exercise, m 1/8U B assign, a 1/9U+1 C assign",

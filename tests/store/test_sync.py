@@ -79,13 +79,12 @@ def test_a_server_that_lags_after_a_failover_loses_nothing_and_is_named(store):
 
 
 @pytest.mark.parametrize("now", ["2020-01-01", "2090-01-01"])
-def test_a_wrong_clock_loses_nothing(store, now, caplog):
+def test_a_wrong_clock_loses_nothing(store, now):
     with lf.sandbox(updates=100) as net:
         store.sync(net, now=now)
         net.sandbox.advance(updates=30)
         assert store.sync(net, now=now).rows["updates"] == 30
         assert_whole(store, net)
-    assert "this machine's clock says" in caplog.text
 
 
 def test_a_lake_of_an_empty_ledger_is_sound_and_has_nothing_to_show(store, tmp_path):
@@ -145,7 +144,6 @@ def test_a_wrong_argument_is_named_and_nothing_is_sent(store, net, arguments, me
 def test_the_report_counts_what_was_done(store, small):
     report = store.sync(small)
     assert report.rows == {name: len(store.load(name)) for name in ("events", "reassignments", "updates")}
-    assert set(report.stages) == {"fetch", "decode", "commit"}
     assert report.decoder == lf.versions()["decoder"]
     assert report.requests > 0
     assert report.bytes > 1_000

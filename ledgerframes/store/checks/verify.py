@@ -13,11 +13,10 @@ import pyarrow.compute as pc
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.decoding.personal import without_members
 from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, served_updates
-from ledgerframes.loaders.extent import WHOLE, beginning_of, having
+from ledgerframes.loaders.extent import WHOLE, beginning_of, first_after, first_cursors, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
-from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import Interval, intersection, merged, missing, wanted_in, window_of
 from ledgerframes.store.delta.row_order import windows
 from ledgerframes.store.history_tables import ORDER
@@ -25,7 +24,6 @@ from ledgerframes.store.read.reading import Part, folders_of
 from ledgerframes.store.read.windows import lake_window
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import declared
-from ledgerframes.store.sync.probing import first_after, migrations_after
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.history_pages import ScanPages
@@ -121,14 +119,14 @@ def verify(
 def _lacking(pages: ScanPages, root: Root, part: Window) -> Iterator[Interval]:
     """The intervals before the end of the store that the network shows and the store does not cover."""
     covered = root.coverage.common
-    for first in migrations_after(pages, None) if covered else ():
+    for first in first_cursors(pages) if covered else ():
         migration_id = first.migration_id
         wanted = wanted_in(part, migration_id)
         if wanted is None or migration_id > covered[-1].migration_id:
             continue
         for gap in missing(wanted, covered):
             newest = migration_id == covered[-1].migration_id and gap.lo >= covered[-1].hi
-            shown = None if newest else first_after(pages, before(Cursor(migration_id, gap.lo + 1)), Proofs(0))
+            shown = None if newest else first_after(pages, before(Cursor(migration_id, gap.lo + 1)))
             if shown is not None and shown <= (migration_id, gap.hi):
                 yield gap._replace(lo=shown.micros - 1)
 

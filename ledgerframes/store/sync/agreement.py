@@ -25,7 +25,6 @@ from ledgerframes.store.sync.beginnings import Beginnings, SentPage
 from ledgerframes.store.sync.compare import Comparison, DisagreesError, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.first_update import another_network
 from ledgerframes.store.sync.servers import AgreedServers, PageSize, ask
-from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")
 _PAGES: Final = 40
@@ -44,7 +43,6 @@ class Agreement:
         first: the cursor of the network's first update, if this sync creates the store.
         rowless: the ids of items that the last asked server shows without a row of their own.
         beginnings: where the servers' histories begin.
-        recognised: the servers that have shown that they belong to the network.
     """
 
     servers: AgreedServers
@@ -55,7 +53,6 @@ class Agreement:
     first: Cursor | None = None
     rowless: set[str] = field(default_factory=set)
     beginnings: Beginnings = field(init=False)
-    recognised: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.beginnings = Beginnings(self.servers, self.proofs)
@@ -90,11 +87,13 @@ class Agreement:
 
     def _compare_with(self, server: str, tail: Tail, *, fresh: bool) -> Comparison:
         known = self.beginnings.reaching(server, tail.after) if tail.after and not fresh else None
-        shown = self._shown(server, tail, known)
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
-        here = {update_id: cursor.micros for update_id, cursor in shown.of(migration_id).items()}
-        lacking = {one: at for one, at in tail.stored.items() if one not in here.keys() - self.rowless}
+        shown, here, lacking = self._lacking(server, tail, known)
         due = self.due(server, migration_id, lacking)
+        if any(shown.complete_to < at <= self.proofs.now().of(server) for at in due.values()):
+            # Its first items, requested since, prove more than what it had shown before.
+            shown, here, lacking = self._lacking(server, tail, None)
+            due = self.due(server, migration_id, lacking, requested=True)
         if not self._compare(server, tail, here, {one: at for one, at in due.items() if at <= shown.complete_to}):
             self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
             return Comparison(news=False, lags=True, known=False)
@@ -115,6 +114,12 @@ class Agreement:
         news = unknown or settles or closed or tail.long or not shown.whole
         ahead = shown.lacking_after(migration_id, self.history, apart)
         return Comparison(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
+
+    def _lacking(self, server: str, tail: Tail, known: SentPage | None) -> tuple[Shown, dict[str, int], dict[str, int]]:
+        """A server's items from a tail on, those of its migration, and the stored ones that are not among them."""
+        shown = self._shown(server, tail, known)
+        here = {update_id: cursor.micros for update_id, cursor in shown.of(tail.interval.migration_id).items()}
+        return shown, here, {one: at for one, at in tail.stored.items() if one not in here.keys() - self.rowless}
 
     def _shown(self, server: str, tail: Tail, known: SentPage | None) -> Shown:
         """A server's items after the beginning of a tail, page by page, until it shows something unknown.
@@ -174,71 +179,39 @@ class Agreement:
         """
         # An item shown without the row that is stored for it is missing, too.
         rows, ours = here.keys() - self.rowless, {*tail.stored, *self.rejected}
-        known = bool(rows & ours) or not tail.anchored or self._recognise(server, certain=bool(missing))
+        known = bool(rows & ours) or not tail.anchored or self.recognise(server)
         cursors = {update_id: Cursor(tail.interval.migration_id, here[update_id]) for update_id in rows - ours}
         self.refuse(server, tail.interval.migration_id, missing, self._unknown(cursors))
         return known
 
-    def _recognise(self, server: str, *, certain: bool) -> bool:
-        """Whether any of a server's first updates shows that it belongs to the store's network.
-
-        Args:
-            server: the server.
-            certain: whether it lacks an update that is stored.
-
-        Raises:
-            StoreError: it belongs to another network.
-        """
-        proof = self.proofs.now()
-        page = self.first_items(server)
-        ids, cursors = page.page_index.update_ids, page.page_index.cursors
-        if not ids:
-            return False
-        known = self._knows(ids)
-        if not known and self._unknown(dict(zip(ids, cursors, strict=True))):
-            # The settled part has every update, so a server that begins there with unknown ones is another network's.
-            raise another_network(server, ids[0], self._name)
-        # Updates before the very first item are not missing: the page itself shows that they are gone.
-        pages = [SentPage(page, MAXIMUM, proof, cursors[0]._replace(micros=cursors[0].micros - 1))]
-        known = known or self._shows_name(server, pages) or self._shows_parties(server, page)
-        if certain and not known:
-            raise another_network(server, ids[0], self._name)
-        if known:
-            self.recognised.add(server)
-        # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
-        for sent in pages:
-            shown, after = sent.page.page_index, sent.after or sent.page.page_index.cursors[0]
-            last = Cursor(CLOSED, CLOSED) if sent.whole else shown.cursors[-1]
-            self._compare_between(server, shown.update_ids, after, last, sent.proof.of(server, shown.cursors))
-        return known
-
-    def first_items(self, server: str, *, insist: bool = False, recognised: bool = False) -> HistoryPage:
-        """A server's first items; afterwards it is known where its history begins.
+    def recognise(self, server: str, *, insist: bool = False) -> bool:
+        """Whether a server's first items show that it belongs to the store's network, and where its history begins.
 
         Args:
             server: the server.
             insist: whether to ask again if it sends no page.
-            recognised: refuse a server of another network here; otherwise the caller does.
 
         Raises:
-            StoreError: it lacks an update that is stored between them.
+            StoreError: it belongs to another network, or lacks an update that is stored between them.
         """
-        proof, recognised = self.proofs.now(), recognised or server in self.recognised
+        proof = self.proofs.now()
         page = self.beginnings.ask(server, insist=insist)
         self._note_rows(page.page_index)
         ids, cursors = page.page_index.update_ids, page.page_index.cursors
-        # The page may be cut off right after them, so that it lacks nothing.
+        if not ids:
+            return False
         unknown = self._unknown(dict(zip(ids, cursors, strict=True)))
+        known = self._knows(ids) or self._shows_parties(server, page)
+        if unknown and not known:
+            # The settled part has every update, so a server that begins there with unknown ones is another network's.
+            raise another_network(server, ids[0], self._name)
+        # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
         for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
+            # Updates before the very first item are not missing: the page itself shows that they are gone.
             lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
             missing = self._stored_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
-            apart = bool(missing or unknown)
-            known = apart and (self._knows(ids) or (recognised and self._shows_parties(server, page)))
-            if apart and recognised and not known:
-                raise another_network(server, ids[0], self._name)
-            if known:
-                self.refuse(server, migration_id, missing, unknown)
-        return page
+            self.refuse(server, migration_id, missing, unknown)
+        return known
 
     def _shows_parties(self, server: str, page: HistoryPage) -> bool:
         """Whether a server that has pruned everything stored names the network's synchronizers or its DSO.
@@ -265,35 +238,9 @@ class Agreement:
         """
         # Requested only now: an update that it still has, it also had when it did not show it.
         if lacking and not requested:
-            self.first_items(server, insist=True)
+            self.recognise(server, insist=True)
         begin = self.beginnings.known.get(server)
         return {one: micros for one, micros in lacking.items() if begin is None or begin.has(migration_id, micros)}
-
-    def _shows_name(self, server: str, pages: list[SentPage]) -> bool:
-        """Whether a server shows the update that names the network; late ones before it may fill pages.
-
-        Those precede it by at most `settle`; otherwise it would not have been first when it named the network. Its
-        pages are added to `pages`. While nothing is stored, any page that names the network's parties is enough.
-        """
-        stored = bool(self.history.coverage.common)
-        migration_id = int((self.history.network or "0").partition("/")[0])
-        after = Cursor(migration_id - 1, LATEST)
-        end: Cursor | None = None
-        for _ in range(_PAGES):
-            sent = self._ask(after, MAXIMUM, server)
-            ids, cursors = sent.page.page_index.update_ids, sent.page.page_index.cursors
-            size = PageSize(len(cursors), len(sent.page.raw))
-            whole = not cursors or (size.items < sent.size and self.servers.can_send_more(server, size))
-            pages.append(sent._replace(after=after, whole=whole))
-            if not cursors or self._knows(ids):
-                return bool(cursors)
-            if not stored and self._shows_parties(server, sent.page):
-                return True
-            end = end or Cursor(migration_id, cursors[0].micros + self.proofs.settle)
-            requested, after = after, before(cursors[-1]) or after
-            if after == requested or (stored and cursors[-1] > end):
-                return False
-        return False
 
     @property
     def _name(self) -> str:
@@ -311,7 +258,7 @@ class Agreement:
             StoreError: it belongs to another network.
         """
         try:
-            return self._recognise(server, certain=False)
+            return self.recognise(server)
         except StoppedError:
             return False  # what was read is committed, but unsettled, so the next sync compares it
         except (RequestError, PagingError, DecodeError) as error:
@@ -376,7 +323,7 @@ class Agreement:
                 " store.verify, and sync into a new store with a longer settle="
             )
 
-    def recognise(self) -> bool:
+    def recognise_any(self) -> bool:
         """Leave out the servers that do not show the update that names the store's network.
 
         Returns:
@@ -389,7 +336,7 @@ class Agreement:
         answered = False
         for server in self.servers.servers:
             try:
-                known, why = self._recognise(server, certain=False), "it does not show the store's first update"
+                known, why = self.recognise(server), "it does not show the store's first update"
                 answered = True
             except (RequestError, PagingError, DecodeError) as error:
                 failed, known, why = error, False, str(error)

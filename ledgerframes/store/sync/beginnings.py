@@ -7,7 +7,6 @@ reverse of `paging.proofs`: here the proof must come *after* the page, or lie in
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -22,7 +21,6 @@ from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.servers import AgreedServers, Began, ask
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
-_log = logging.getLogger("ledgerframes.store")
 #: Updates requested to recognise a network: late ones may precede the one that names it.
 FIRST: Final = 50
 
@@ -34,15 +32,11 @@ class SentPage(NamedTuple):
         page: the page.
         size: the requested number of items.
         proof: what was proven before the request.
-        after: it has all items after this cursor; None means those from the beginning.
-        whole: whether the server has nothing after it.
     """
 
     page: HistoryPage
     size: int
     proof: Proof
-    after: Cursor | None = None
-    whole: bool = False
 
 
 @dataclass
@@ -76,26 +70,9 @@ class Beginnings:
         """
         proof = self.proofs.now()
         size, answer = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)
-        self._warn_of_late(server, answer.value)
         self.pages[server] = SentPage(answer.value, size, proof)
         self.note(server, answer.value)
         return answer.value
-
-    def _warn_of_late(self, server: str, page: HistoryPage) -> None:
-        """Warn of an item that a server shows only now, though it had already shown much later ones."""
-        earlier = self.pages.get(server)
-        if earlier is None or not earlier.page.page_index.cursors or not page.page_index.cursors:
-            return
-        shown, first = earlier.page.page_index.cursors, page.page_index.cursors[0]
-        if first < shown[0] and first.micros <= earlier.proof.of(server, shown):
-            _log.warning(
-                "%s shows update %s at %s only now, though it had shown much later ones. Either it shows updates later"
-                " than settle= allows, or several scans that keep different parts share its address; store.verify"
-                " compares the store with it",
-                server,
-                page.page_index.update_ids[0],
-                first,
-            )
 
     def reaching(self, server: str, after: Cursor) -> SentPage | None:
         """The page of a server's first items, if it shows what follows a cursor of the migration in which it begins."""
@@ -119,7 +96,6 @@ class Beginnings:
             # Objects contain everything from the time in their names.
             first = Cursor(first.migration_id, objects_begin + 1)
         self.known[server] = begin = Beginning(first, proven)
-        self.proofs.begins(server, begin.at)
         self.firsts[first] = proven
         self.servers.begins[server] = begin.at
         final = self.proofs.now().of(server)

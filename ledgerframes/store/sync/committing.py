@@ -62,10 +62,7 @@ class Committer:
         clock: seconds.
         confirm: checks pages before they are committed; returns them with their final part.
         rows: rows committed, by table.
-        commits: the number of commits.
-        seconds: time spent committing.
         seen: the templates of the committed events, each with a choice, or None for creates.
-        cpu_seconds: processor time of the committing thread, without the threads that write Parquet.
     """
 
     history: HistoryTables
@@ -74,9 +71,6 @@ class Committer:
     clock: Callable[[], float] = time.monotonic
     confirm: Callable[[list[Fetched]], list[Fetched]] = list
     rows: Counter[str] = field(default_factory=Counter)
-    commits: int = 0
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
     seen: set[tuple[str | None, str | None]] = field(default_factory=set)
     _pages: list[Fetched] = field(default_factory=list)
     _bytes: int = 0
@@ -124,13 +118,9 @@ class Committer:
         self._jobs.put(partial(self._commit, self.confirm(pages)))
 
     def _commit(self, pages: list[Fetched]) -> None:
-        began, cpu = time.perf_counter(), time.thread_time()
         self.rows.update(self.history.commit(pages))
         for page in pages:
             if EVENTS.name in page.batches:
                 events = pa.Table.from_batches([page.batches[EVENTS.name]])
                 named = events.group_by(["template_name", "choice"]).aggregate([])
                 self.seen.update(zip(*(column.to_pylist() for column in named.columns), strict=True))
-        self.commits = self.history.written
-        self.seconds += time.perf_counter() - began
-        self.cpu_seconds += time.thread_time() - cpu

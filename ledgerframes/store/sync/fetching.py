@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,7 +13,6 @@ from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
 from ledgerframes.objects.page_source import likely_sender, sender_of
@@ -36,43 +34,6 @@ _LEAST_PAGES: Final = 4  # a shard reads up to a page beyond its end in vain
 
 
 @dataclass
-class PageDecoder:
-    """Decodes pages and measures the time it takes.
-
-    Attributes:
-        history: the history of the pages.
-        rejecting: decodes bad pages item by item, if the sync continues without broken items.
-        seconds: time spent decoding.
-        cpu_seconds: processor time of decoding.
-    """
-
-    history: PagedHistory = UPDATE_HISTORY
-    rejecting: RejectingDecoder | None = None
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-
-    @property
-    def rejected(self) -> int:
-        """The number of items that it has put into `rejects`."""
-        return 0 if self.rejecting is None else self.rejecting.count
-
-    def __call__(self, page: PageRows) -> Mapping[str, pa.RecordBatch]:
-        """Decode the rows of a page that count, by table.
-
-        Raises:
-            DecodeError: the page breaks the contract.
-        """
-        began, cpu = time.perf_counter(), time.thread_time()
-        if self.rejecting is not None:
-            batches = self.rejecting.decode(page.page, page.rows)
-        else:
-            batches = self.history.decode_pages([(page.page.content, page.rows)]).batches
-        self.seconds += time.perf_counter() - began
-        self.cpu_seconds += time.thread_time() - cpu
-        return batches
-
-
-@dataclass
 class Fetcher:
     """Workers of this process; a long interval is cut into more parts than there are workers.
 
@@ -82,28 +43,24 @@ class Fetcher:
     Attributes:
         source: the servers that send pages.
         prober: finds the newest items of servers.
-        decode: decodes pages.
         workers: the number of concurrent workers.
         page_size: items per request.
         scheduler: runs the workers.
         ending: called if a read ends early, to interrupt what workers wait for.
         segments: reads segments of objects on a cluster, before anything is read here.
+        rejecting: decodes pages, if the sync continues without broken items.
         left: the parts that could not be read for now, in words.
-        seconds: time the workers spent, waiting for answers included; that of a cluster is not measured.
-        cpu_seconds: their processor time.
     """
 
     source: AgreedServers
     prober: Prober
-    decode: PageDecoder
     workers: int
     page_size: int
     scheduler: Scheduler
     ending: Callable[[], None]
     segments: Callable[[Sequence[Interval]], Iterator[Fetched]] | None = None
+    rejecting: RejectingDecoder | None = None
     left: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
     _waiting: deque[Shard] = field(default_factory=deque)
     _open: int = 0
     _keys: Iterator[int] = field(default_factory=count)
@@ -128,7 +85,17 @@ class Fetcher:
         with closing(self.scheduler.run(workers, ending=self.ending)) as results:
             # In one thread, as Python's lock lets only one decode: one behind 16 fetchers did 140 MB/s, 16 did 75.
             for fetched, page in results:
-                yield fetched if page is None else replace(fetched, batches=self.decode(page))
+                yield fetched if page is None else replace(fetched, batches=self._decoded(page))
+
+    def _decoded(self, page: PageRows) -> Mapping[str, pa.RecordBatch]:
+        """The rows of a page that count, by table.
+
+        Raises:
+            DecodeError: the page breaks the contract.
+        """
+        if self.rejecting is not None:
+            return self.rejecting.decode(page.page, page.rows)
+        return self.source.history.decode_pages([(page.page.content, page.rows)]).batches
 
     def _shard(self, interval: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
         # A shard reads by cursor inside one migration, since record times of migrations may overlap.
@@ -170,7 +137,6 @@ class Fetcher:
             if shard.backlog and self.prober.needed(sender, shard.read_to):
                 for _ in self.prober.probes(sender, shard.cursor):
                     yield shard.progress, None
-            began, cpu = time.perf_counter(), time.thread_time()
             page: PageRows | None = None
             try:
                 fetched, page, more = self._step(shard, session)
@@ -189,7 +155,6 @@ class Fetcher:
                 fetched = shard.progress
             if not more:
                 self._done()
-            self._spent(time.perf_counter() - began, time.thread_time() - cpu)
             yield fetched, page if page is not None and page.rows else None
 
     def _step(self, shard: Shard, session: HistorySession) -> tuple[Fetched, PageRows, bool]:
@@ -246,7 +211,6 @@ class Fetcher:
         if first is None:  # it has pruned everything since it sent the page
             return True
         self.source.begins[page.server] = first
-        self.prober.proofs.begins(page.server, first)
         return first > read_to
 
     def _pruned(self, shard: Shard, page: PageRows | None) -> PageRows | None:
@@ -270,11 +234,6 @@ class Fetcher:
         return replace(
             shard.progress, span=span, following=following, server=page.server, breaks=breaks, exhausted=exhausted
         )
-
-    def _spent(self, seconds: float, cpu_seconds: float) -> None:
-        with self._change:
-            self.seconds += seconds
-            self.cpu_seconds += cpu_seconds
 
     def _share(self, shard: Shard, page: PageRows) -> None:
         """Cut the rest of an interval into parts, for all workers once a full page shows that there is more.

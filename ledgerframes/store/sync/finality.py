@@ -10,7 +10,6 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED
 from ledgerframes.store.coverage_document import Begin
 from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.compare import DisagreesError
 from ledgerframes.store.sync.stored_rows import StoredRows
 
 
@@ -21,17 +20,14 @@ class Finality:
     Attributes:
         agreement: asks servers again which network they belong to.
         stored: the rows stored before this sync where it reads again.
-        doubted: by shard, where it begins and why what was read of it is not stored.
     """
 
     agreement: Agreement
     stored: StoredRows
-    doubted: dict[int, tuple[int, str]] = field(default_factory=dict)
     _stale: set[int] = field(default_factory=set)  # shards in which nothing more can become final
     _final: dict[int, int] = field(default_factory=dict)  # of pages handed to the committer
     _sure: dict[int, int] = field(default_factory=dict)  # of pages from confirmed servers
-    # Of uncommitted pages, by shard, with the record time up to which each page is final.
-    _openings: list[tuple[int, Opening, int]] = field(default_factory=list)
+    _openings: list[tuple[int, Opening]] = field(default_factory=list)  # of uncommitted pages, by shard
     _los: dict[int, int] = field(default_factory=dict)  # where shards begin
     _lows: dict[int, tuple[int, Begin | None]] = field(default_factory=dict)  # after which a shard is complete
     _senders: dict[str, int] = field(default_factory=dict)  # senders of uncommitted pages, with their breaks then
@@ -46,7 +42,7 @@ class Finality:
             # The first count is kept: any break since then makes all later pages doubtful.
             self._senders.setdefault(fetched.server, fetched.breaks)
         if fetched.opening is not None:
-            self._openings.append((fetched.key, fetched.opening, fetched.settled))
+            self._openings.append((fetched.key, fetched.opening))
         before = self._final.get(fetched.key, fetched.read.lo)
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
         if not changes:
@@ -82,11 +78,7 @@ class Finality:
         sure = [server in asked and self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
         if not all(sure):
             self._forget({page.key for page in pages})
-        for place, (key, opening, final) in enumerate(self._openings):
-            repeated = any(later == key and again.lo <= opening.lo for later, again, _ in self._openings[place + 1 :])
-            # A beginning from before the page shows nothing: the server may have pruned since.
-            if opening.server in asked and not repeated:
-                self._check_first(key, opening, final)
+        for key, opening in self._openings:
             self._open(key, opening)
         self._openings = []
         pages = [self._from_low(page) for page in pages]
@@ -101,24 +93,17 @@ class Finality:
         """
         begin = self.agreement.beginnings.known.get(opening.server)
         migration_id, lo, first = opening[1:]
-        if key in self.doubted:
-            self._lows[key] = CLOSED, None
-            return
         proof = 0
         whole = begin is not None and begin.proven is True and begin.first.migration_id == migration_id
         shows_begin = begin is not None and first == begin.first.micros
-        latest = self.agreement.proofs.latest_begin(opening.server)
-        has = begin is not None and latest is not None and latest <= (migration_id, lo + 1)
-        if has and (shows_begin or not whole or lo > BEGINNING):
+        if begin is not None and begin.has(migration_id, lo + 1) and (shows_begin or not whole or lo > BEGINNING):
             low, proof = lo, 2 * int(whole)
         elif begin is None and lo > BEGINNING and opening.server not in self.agreement.beginnings.emptied:
             low = lo
         else:
             shown = [] if first is None else [first]
-            places = ([] if begin is None else [begin.first]) + ([] if latest is None else [latest])
-            place = max(places, default=None)
-            if place is not None and place.migration_id == migration_id:
-                shown.append(place.micros)
+            if begin is not None and begin.first.migration_id == migration_id:
+                shown.append(begin.first.micros)
             at = min(shown, default=CLOSED + 1)  # nothing is known of a part that no server has any more
             proven = self.agreement.beginnings.proof_of(Cursor(migration_id, at))
             genesis = proven is True and first == at and lo <= BEGINNING  # it may have been pruned since
@@ -133,40 +118,6 @@ class Finality:
             self._forget({key}, beyond=low)
         record = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
         self._lows[key] = low, record
-
-    def _check_first(self, key: int, opening: Opening, final: int) -> None:
-        """Leave out a page without the first item of its migration that the server has shown and still has.
-
-        Args:
-            key: its shard.
-            opening: the page, which no later one of the shard repeats.
-            final: the record time up to which it is final.
-
-        Raises:
-            DisagreesError: no item may appear there any more.
-        """
-        server, migration_id, lo, first = opening
-        begin, shown = self.agreement.beginnings.known.get(server), self.agreement.proofs.earliest(server, migration_id)
-        if lo <= self.doubted.get(key, (lo, ""))[0]:
-            self.doubted.pop(key, None)
-        if begin is None:
-            return
-        items = self.agreement.beginnings.pages.get(server)
-        starts = items is not None and begin.first in items.page.page_index.cursors  # not where objects begin
-        if starts and begin.first.migration_id == migration_id:
-            shown = begin.first.micros  # what lies before was pruned since
-        if shown is None or shown <= lo or (first is not None and first <= shown):
-            return
-        place = Cursor(migration_id, shown)
-        if begin.first > place:
-            return  # pruned since
-        why = f"{server} shows the history from {place} on, and also a page without that"
-        if shown <= final:
-            raise DisagreesError(
-                f"{why}: several scans that keep different parts share its address, or it shows updates later than"
-                " settle= allows. Name one of them in scan_url"
-            )
-        self.doubted[key] = lo, f"{why}; the next sync reads that part"
 
     def _from_low(self, page: Fetched) -> Fetched:
         """A page with the part of its shard before which nothing was pruned while it was read."""

@@ -6,14 +6,11 @@ from typing import Final, NamedTuple
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.loaders.extent import known_by
-from ledgerframes.paging.cursor import Cursor, PageIndex, before
-from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.loaders.extent import DSO, known_by
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.sync.beginnings import Beginnings
-from ledgerframes.store.sync.servers import AgreedServers, ask
+from ledgerframes.store.sync.servers import AgreedServers
 
-# A server that prunes quickly begins later at every look.
-_TRIES: Final = 5
 _UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 
 
@@ -57,9 +54,9 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
             empty.append(server)
             continue
         # Late updates and lag move the beginning a little, so one common update among the first 50 is enough.
-        first = next(iter(pages), None)
-        if first is not None and not {*page.page_index.update_ids} & {*pages[first].page_index.update_ids}:
-            _tell_apart(servers, beginnings, first, server)
+        common = {*page.page_index.update_ids}.intersection(*(one.page_index.update_ids for one in pages.values()))
+        if not common:
+            _tell_apart(servers, pages, server, page)
         if server in servers.servers:
             pages[server] = page
     if failed is not None and not pages and not empty:
@@ -76,45 +73,23 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
     return First(begin, min(ties), known_by(servers.history, page))
 
 
-def _tell_apart(servers: AgreedServers, beginnings: Beginnings, first: str, second: str) -> None:
-    """Two servers begin differently: one has shown little yet, or has pruned, or they belong to two networks.
+def _tell_apart(servers: AgreedServers, pages: dict[str, HistoryPage], server: str, page: HistoryPage) -> None:
+    """Leave out a server that shows nothing in common with another one: it has shown little yet, or is another's.
 
     Raises:
         StoreError: they belong to two networks.
     """
-    proofs = beginnings.proofs
-    for _ in range(_TRIES):
-        begins = {server: beginnings.pages[server].page.page_index for server in (first, second)}
-        if not all(page_index.cursors for page_index in begins.values()):
-            break
-        # A server that prunes is compared from where it begins.
-        place = before(max(page_index.cursors[0] for page_index in begins.values()))
-        try:
-            pages = {server: ask(servers, proofs, place, MAXIMUM, server)[1].value.page_index for server in begins}
-            if {*pages[first].update_ids} & {*pages[second].update_ids}:
-                return
-            pairs = ((first, second), (second, first))
-            lacking = {one: _lacking(pages[one], pages[other], proofs.now().of(one)) for one, other in pairs}
-            if not any(lacking.values()):
-                break
-            for server, cursors in lacking.items():
-                # It may have pruned them since: what it still has, it also had when it did not show it.
-                if cursors and beginnings.ask(server) and beginnings.known[server].has(*cursors[-1]):
-                    own = " and with ".join(begins[one].update_ids[0] for one in (second, first))
-                    raise StoreError(
-                        f"{second} and {first} belong to two networks: their histories begin with update {own}. Leave"
-                        " one of them out of scan_url"
-                    )
-        except (RequestError, PagingError, DecodeError) as error:
-            servers.leave_out(second, error)  # it has not been compared
-            return
-    servers.leave_out(second, _UNKNOWN)
-
-
-def _lacking(page: PageIndex, other: PageIndex, final: int) -> list[Cursor]:
-    """The cursors of another server's items that a server's page lacks, though it was final there."""
-    # A page may be cut off: items at or after its last cursor need not be on it.
-    return [one for one in other.cursors if one < max(page.cursors, default=one) and one.micros <= final]
+    first, other = next(iter(pages.items()))
+    shown = [known_by(servers.history, one) for one in (page, other)]
+    if shown[0] & shown[1]:  # one of them has pruned, or shown, what the other one begins with
+        return
+    if all(any(party.startswith(DSO) for party in parties) for parties in shown):
+        own = " and with ".join(one.page_index.update_ids[0] for one in (page, other))
+        raise StoreError(
+            f"{server} and {first} belong to two networks: their histories begin with update {own}. Leave one of them"
+            " out of scan_url"
+        )
+    servers.leave_out(server, _UNKNOWN)
 
 
 def another_network(server: str, begins: str, ours: str) -> StoreError:

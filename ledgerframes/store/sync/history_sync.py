@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
-from typing import Final
 
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
-from ledgerframes.loaders.extent import DSO, Beginning, known_by, warn_of
+from ledgerframes.loaders.extent import DSO, MIGRATIONS, Beginning, known_by, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
@@ -38,13 +37,11 @@ from ledgerframes.store.sync.compare import Comparison, DisagreesError
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.first_update import first_update
-from ledgerframes.store.sync.probing import MIGRATIONS, Prober, migrations_after
+from ledgerframes.store.sync.probing import Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
-from ledgerframes.timestamps import DAY, EARLIEST, LATEST, format_timestamp
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
 _log = logging.getLogger("ledgerframes.store")
-# Old test networks may be idle for years; no network records a day ahead of now.
-_YEARS: Final = 5 * 365 * DAY
 
 
 @dataclass
@@ -89,7 +86,7 @@ class HistorySync:
     @property
     def left(self) -> tuple[str, ...]:
         """The parts that could not be read for now, in words."""
-        return (*self._left, *self.fetch.left, *(why for _, why in self.finality.doubted.values()))
+        return (*self._left, *self.fetch.left)
 
     def run(self) -> None:
         """Read everything that is missing.
@@ -122,12 +119,11 @@ class HistorySync:
             read = self._read(intervals) if intervals else set()
             known |= read | self._seen | (set() if self.objects is None else self.objects.later)
             done.update(new)
-        if self.commit.commits and not self.left and (intervals := self._proven_since(known)):
+        if self.history.written and not self.left and (intervals := self._proven_since(known)):
             self._read(intervals)
         # Pages read since may prove that a server does not lag, but lacks stored updates.
-        if self._lagging is not None and self.commit.commits:
+        if self._lagging is not None and self.history.written:
             self.agreement.compare(self._lagging, every=True)
-        self._check_clock()
         self._check_begin(begun)
 
     def _begin(self) -> set[int]:
@@ -142,7 +138,7 @@ class HistorySync:
             self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
             # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
-            self.agreement.first, self.agreement.recognised = first.cursor, {*self.servers.servers}
+            self.agreement.first = first.cursor
             # All at once, so that the workers share all migrations of a first sync.
             later = migrations_after(self.servers, Cursor(first.cursor.migration_id, LATEST), self.proofs)
             begins = [known.first for known in self.agreement.beginnings.known.values()]
@@ -150,7 +146,7 @@ class HistorySync:
         self.history.prepare(network, self.history.known_by)
         stored = {*self.history.coverage.migrations}
         if not stored:
-            if not self.agreement.recognise():
+            if not self.agreement.recognise_any():
                 self._left.append("no server shows the update that names the store's network yet")
                 return set()
             self._ask_objects(self.history.known_by)
@@ -255,7 +251,7 @@ class HistorySync:
         """Ask every server where its history begins now."""
         for server in self.servers.servers:
             try:
-                self.agreement.first_items(server, recognised=True)
+                self.agreement.recognise(server)
             except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 if not self.servers.leave_out(server, error):
                     raise
@@ -389,12 +385,3 @@ class HistorySync:
         begin = self.history.coverage.begin
         if begin is not None and begin.late is not None and begin != before:
             warn_of(Beginning(begin.late, proven=False), "the store")
-
-    def _check_clock(self) -> None:
-        """Warn if this machine's clock is wrong: servers show record times that are years away from it."""
-        newest, now = self.proofs.newest, self.request.now_micros
-        if newest is not None and not -_YEARS < newest - now < DAY:
-            _log.warning(
-                "the newest update seen was recorded at %s, this machine's clock says %s",
-                format_timestamp(newest), format_timestamp(min(max(now, EARLIEST), LATEST)),
-            )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Final
 
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.history_pages import PageSource
+from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
@@ -19,9 +20,6 @@ from ledgerframes.store.coverage import Interval
 from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")
-#: More migrations than any network has had; a server that shows more invents them.
-MIGRATIONS: Final = 60
-
 _STEPS: Final = 12  # of factor 16, from a page or a minute to all the years there are
 _FACTOR: Final = 16
 _CLOSE_ENOUGH: Final = 8
@@ -146,20 +144,9 @@ def first_after(
     return cursors[0]
 
 
-def migrations_after(source: PageSource, after: Cursor | None, proofs: Proofs | None = None) -> Iterator[Cursor]:
+def migrations_after(source: PageSource, after: Cursor | None, proofs: Proofs) -> Iterator[Cursor]:
     """The first cursor of every migration after a cursor; sends one request per migration, and one more."""
-    proofs = Proofs(0) if proofs is None else proofs
-    for _ in range(MIGRATIONS):
-        first = first_after(source, after, proofs)
-        if first is None:
-            return
-        yield first
-        # Higher migration ids count as later, so this skips the rest of the migration in one request.
-        after = Cursor(first.migration_id, LATEST)
-    raise PagingError(
-        f"{source.history.endpoint}: the server shows more than {MIGRATIONS} migrations, the last of them {after}; it"
-        " invents them on request"
-    )
+    return first_cursors(source, after, lambda place: first_after(source, place, proofs))
 
 
 def ignores_cursor(source: PageSource, server: str, after: Cursor, shown: Cursor) -> PagingError:

@@ -23,9 +23,6 @@ class SyncReport(Result):
         bytes: bytes received in bodies, after decompression.
         retries: attempts after a failed one.
         waits_seconds: time spent waiting for the rate limit and between attempts, over all workers.
-        stages: for fetch, decode and commit: `seconds` and `cpu_seconds`, over all threads of the stage; fetching
-            includes waiting for answers and parsing by the compiled decoder. Parquet is written by threads of its own,
-            which only `seconds` shows.
         decoder: which decoder read the pages: "compiled", or "python" with the reason.
         commits: how many commits were made.
         covered: the intervals that the store now covers, in words.
@@ -48,7 +45,6 @@ class SyncReport(Result):
     bytes: int = 0
     retries: int = 0
     waits_seconds: float = 0.0
-    stages: dict[str, dict[str, float]] = field(default_factory=dict)
     decoder: str = ""
     commits: int = 0
     covered: tuple[str, ...] = ()
@@ -69,16 +65,12 @@ class SyncReport(Result):
         ]  # fmt: skip
         rows = ", ".join(added) or "nothing new"
         speed = f"{self.bytes / 1e6 / self.seconds:,.1f} MB/s" if self.seconds else ""
-        stages = ", ".join(
-            f"{name} {times['seconds']:.2f} s ({times['cpu_seconds']:.2f} s CPU)" for name, times in self.stages.items()
-        )
         lines = [
             ("sync", f"{self.sync_id}, {'complete' if self.complete else 'not complete'}"),
             *([("last", f"counts back from {self.counted_from}")] if self.counted_from else []),
             ("added", rows + (f"; {self.rejected:,} items rejected" if self.rejected else "")),
             ("took", f"{self.seconds:,.2f} s, {self.requests:,} requests, {self.bytes / 1e6:,.1f} MB, {speed}"),
             ("retries", f"{self.retries:,}; waited {self.waits_seconds:,.1f} s for rate limits and between attempts"),
-            ("stages", stages),
             *([("decoder", self.decoder)] if self.decoder else []),
             ("commits", f"{self.commits:,}"),
             *(("" if place else "covered", part) for place, part in enumerate(self.covered or ("nothing yet",))),

@@ -108,9 +108,9 @@ def network_for(net: Network, lake: Lake) -> dict[str, str]:
     if known:
         page = beginnings.ask(servers.servers[0])
         ids, name = page.page_index.update_ids, known[NETWORK].partition("/")[2]
-        # A scan that prunes no longer shows this update: any stored one will do, or the participants.
-        parties = known_by(servers.history, page) & {*known.get(KNOWN_BY, "").split()}
-        if name not in ids and not (ids and lake.holds(ids)) and not (parties and _may_have_pruned(beginnings)):
+        # A scan that prunes no longer shows this update: the participants will do, or any stored one.
+        parties = {*known.get(KNOWN_BY, "").split()}
+        if name not in ids and not parties & known_by(servers.history, page) and not (ids and lake.holds(ids)):
             raise StoreError(
                 f"{net.scan.servers[0]}: this is not the network that the store was filled from: its history does not"
                 f" begin with update {name}, and none of its first updates is stored. Open another store"
@@ -120,10 +120,6 @@ def network_for(net: Network, lake: Lake) -> dict[str, str]:
     # A store of snapshots is bound to its network as well, so the first update names it.
     first = first_update(servers, beginnings)
     return {} if first is None else {NETWORK: first.name, KNOWN_BY: " ".join(sorted(first.known_by))}
-
-
-def _may_have_pruned(beginnings: Beginnings) -> bool:
-    return any(begin.proven is not True for begin in beginnings.known.values())
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -26,7 +26,7 @@ from ledgerframes.store.root import Root
 from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.committing import CommitSize, Committer
-from ledgerframes.store.sync.fetching import Fetcher, PageDecoder
+from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.history_sync import HistorySync
@@ -249,11 +249,10 @@ class _Run:
         return replace(
             report,
             rows={**rows, **self._rows},
-            commits=sum(sync.commit.commits for sync in syncs),
-            stages=_stages(syncs),
+            commits=sum(sync.history.written for sync in syncs),
             decoder=str(choice()),
             left=left,
-            rejected=sum(sync.fetch.decode.rejected for sync in syncs),
+            rejected=sum(sync.fetch.rejecting.count for sync in syncs if sync.fetch.rejecting is not None),
             sources=tuple(sources) or tuple(map(source_of, syncs[-1].servers.servers)),
             complete=not left,
         )
@@ -305,11 +304,12 @@ def _history_sync(
     rejected = rejected_ids(rejects, of.pages)
     agreement = Agreement(servers, history, proofs, request.page_size, rejected)
     finality = Finality(agreement, StoredRows(history))
-    decode = PageDecoder(of.pages, RejectingDecoder(rejects, of.pages, ids=rejected) if request.reject else None)
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
-    fetch = Fetcher(read, prober, decode, request.workers, request.page_size, request.scheduler, ending=stop.set)
+    fetch = Fetcher(read, prober, request.workers, request.page_size, request.scheduler, ending=stop.set)
+    if request.reject:
+        fetch.rejecting = RejectingDecoder(rejects, of.pages, ids=rejected)
     if request.engine is not None and pages is not None:
         from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings, worker_count
 
@@ -319,18 +319,3 @@ def _history_sync(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
     return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, commit=commit, objects=pages)
-
-
-def _stages(syncs: Sequence[HistorySync]) -> dict[str, dict[str, float]]:
-    stages: dict[str, list[Fetcher | PageDecoder | Committer]] = {
-        "fetch": [sync.fetch for sync in syncs],
-        "decode": [sync.fetch.decode for sync in syncs],
-        "commit": [sync.commit for sync in syncs],
-    }
-    return {
-        name: {
-            "seconds": round(sum(stage.seconds for stage in own), 3),
-            "cpu_seconds": round(sum(stage.cpu_seconds for stage in own), 3),
-        }
-        for name, own in stages.items()
-    }
