@@ -46,8 +46,6 @@ class HistoryTables:
         self.coverage = root.document.coverage(of.name)
         self.written = 0  # commits so far
         self._root = root
-        self._small: Counter[tuple[str, ...]] = Counter()  # files by table and partition
-        self._large: Counter[tuple[str, ...]] = Counter()
 
     @property
     def network(self) -> str | None:
@@ -61,13 +59,11 @@ class HistoryTables:
         return frozenset(self._root.document.network.get(KNOWN_BY, "").split())
 
     def prepare(self, network: str, known_by: Collection[str]) -> None:
-        """Create the tables that are missing and check the others, before anything is written."""
+        """Create the tables that are missing, before anything is written."""
         self._root.bind({self.of.first: network, KNOWN_BY: " ".join(sorted(known_by))})
         for table in self.tables.values():
             if not table.exists:
                 table.create()
-            table.check_schema()
-            self._count_files(table)
         if self.of.name not in self._root.document.histories:
             self.record(self.coverage)
 
@@ -118,11 +114,8 @@ class HistoryTables:
         for name, table in self.tables.items():
             own = files.get(name, ())
             if (batches[name] or own) and table is not root:
-                # Compacted here because a live tail commits often and adds one file per table each time.
-                self._compact_crowded(table, table.append(batches[name], own))
-        added = self.record(coverage, batches.get(root.name, ()), files.get(root.name, ()))
-        if root.name in self.tables:
-            self._compact_crowded(root, added)
+                table.append(batches[name], own)
+        self.record(coverage, batches.get(root.name, ()), files.get(root.name, ()))
 
     def record(
         self,
@@ -130,11 +123,18 @@ class HistoryTables:
         batches: Sequence[pa.RecordBatch] = (),
         files: Sequence[NewFile] = (),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
-    ) -> list[NewFile]:
+    ) -> None:
         """Commit the current rows and coverage as the state that readers see; see `Root.commit`."""
-        added = self._root.commit(self._root.document.covering(self.of.name, coverage), batches, files, replaced)
+        self._root.commit(self._root.document.covering(self.of.name, coverage), batches, files, replaced)
         self.coverage = coverage  # so that a comparison of servers never sees coverage without rows
-        return added
+
+    def compact_crowded(self) -> None:
+        """Compact the partitions with too many files, as a live tail adds one per table with each commit."""
+        for table in self.tables.values():
+            small = table.partition_files(small=True)
+            for partition, count in table.partition_files().items():
+                if small[partition] > max(_WORTH_JOINING, _FILES_PER_PARTITION - (count - small[partition])):
+                    table.compact([(name, "=", value) for name, value in zip(PARTITIONS, partition, strict=True)])
 
     def stored(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
@@ -189,21 +189,6 @@ class HistoryTables:
                     batch = _without(batch, other.batches[table.name]["update_id"])
             fresh.append(batch)
         return [batch for batch in fresh if batch.num_rows]
-
-    def _count_files(self, table: DeltaStoreTable) -> None:
-        small = table.partition_files(small=True)
-        for key, count in table.partition_files().items():
-            self._small[(table.name, *key)] = small[key]
-            self._large[(table.name, *key)] = count - small[key]
-
-    def _compact_crowded(self, table: DeltaStoreTable, added: Sequence[NewFile]) -> None:
-        """Compact the partitions that now have too many files."""
-        for file in added:
-            key = (table.name, *(file.partition[name] for name in PARTITIONS))
-            self._small[key] += 1
-            if self._small[key] > max(_WORTH_JOINING, _FILES_PER_PARTITION - self._large[key]):
-                table.compact([(name, "=", file.partition[name]) for name in PARTITIONS])
-                self._count_files(table)
 
 
 def _overlapping(pages: Sequence[Fetched], span: Interval) -> list[Fetched]:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta.listing import Listing
-from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.documents import Documents, LakeFile, decoded, sealed
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
@@ -34,7 +33,6 @@ class Lake:
     Args:
         url: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: for the object store; see deltalake's documentation.
-        verify: how thoroughly a read checks a file: `"pages"` or `"files"`.
         personal: False leaves personal data out, True keeps it, None follows the choice made when the lake was created.
     """
 
@@ -43,15 +41,11 @@ class Lake:
         url: str | os.PathLike[str],
         *,
         storage_options: Mapping[str, str] | None = None,
-        verify: Verify = "pages",
         personal: bool | None = None,
     ) -> None:
         self.url = os.fspath(url).rstrip("/") or "/"
         self.options = dict(storage_options or {})
         self.lately = Lately()  # from sync to sync
-        self.verify: Verify = verify
-        if verify not in {"pages", "files"}:
-            raise InputError(f"verify={verify!r} is not valid: give 'pages' or 'files'")
         if personal is not None and not isinstance(personal, bool):
             raise InputError(f"personal={personal!r} is not valid: give True or False, or leave it out")
         self._personal = personal
@@ -77,7 +71,7 @@ class Lake:
         """A copy, also in another process, opens the store itself: what this one has open is not to be shared."""
         if self.options:
             raise TypeError("storage_options may hold secrets and are not pickled; open the store in the other process")
-        return partial(type(self), verify=self.verify, personal=self._personal), (self.base,)
+        return partial(type(self), personal=self._personal), (self.base,)
 
     def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
         """One table, not read yet; `Root.own` returns it in the state that the document names."""
@@ -86,7 +80,6 @@ class Lake:
             f"{self.base}/{name}",
             storage_options=self.options,
             partition_by=PARTITIONS if set_of(name) else (),
-            verify=self.verify,
             personal=self.keeps_personal,
             listing=listing,
         )

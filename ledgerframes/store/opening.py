@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ledgerframes.arguments import path as read_path
 from ledgerframes.errors import ConfigurationError
-from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.store import Store
 
@@ -20,7 +19,6 @@ def open_store(
     path: str | os.PathLike[str],
     *,
     storage_options: Mapping[str, str] | None = None,
-    verify: Verify = "pages",
     personal: bool | None = None,
 ) -> Store:
     """Open a lake: a history and snapshots kept as Delta Lake tables.
@@ -31,9 +29,6 @@ def open_store(
     Args:
         path: a folder, or an object-store URL such as `s3://bucket/lake`.
         storage_options: credentials and settings of the object store, as deltalake takes them.
-        verify: how each file that is read is checked: `"pages"` checks the footer and the checksums of the pages that
-            are needed, `"files"` those of all pages, which reads whole files even where a few columns would do. On
-            object storage `"pages"` checks no footers, since each would take a request.
         personal: False makes a lake without personal data: the contact points of validators' operators are removed
             from what is synced, `extra` lists them row by row, and `rebuild_items` refuses its history. The choice is
             permanent; omit `personal` to keep whatever the lake was created with.
@@ -42,7 +37,7 @@ def open_store(
         The store. Its tables appear with the first `sync`.
 
     Raises:
-        InputError: the path or `verify` is not valid.
+        InputError: the path is not valid.
         StoreError: the path is a file, or the lake was created with another `personal`.
         ConfigurationError: deltalake was removed from the environment.
 
@@ -57,7 +52,7 @@ def open_store(
     if find_spec("deltalake") is None:
         raise ConfigurationError("a lake needs deltalake; install it with: pip install 'ledgerframes[lake]'")
     _choose_memory_pool()
-    lake = Lake(read_path(path, "path"), storage_options=storage_options, verify=verify, personal=personal)
+    lake = Lake(read_path(path, "path"), storage_options=storage_options, personal=personal)
     if personal is not None:
         lake.keeps_personal()
     return Store(lake)

@@ -186,7 +186,7 @@ class Root:
         batches: Sequence[pa.RecordBatch] = (),
         files: Sequence[NewFile] = (),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
-    ) -> list[NewFile]:
+    ) -> None:
         """Commit a document with the current tables as the state that readers see.
 
         Args:
@@ -194,9 +194,6 @@ class Root:
             batches: rows to add to `updates`.
             files: files with further rows.
             replaced: instead, rows to add and files to remove.
-
-        Returns:
-            The files added to `updates`.
 
         Raises:
             StoreError: another writer was first, or the storage refused; then nothing has changed.
@@ -220,13 +217,12 @@ class Root:
         )
         self._lake.documents.add(document)
         if replaced is None:
-            added = self.table.append(batches, files, document.number)
+            self.table.append(batches, files, document.number)
         else:
-            added = self.table.change(*replaced, (), (), document.number)
+            self.table.change(*replaced, (), (), document.number)
         self.document = self._named = document
         with self._lock:  # a decoding thread may have stored a reject meanwhile
             self._changed = {name: one for name, one in self._changed.items() if one is not changed.get(name)}
-        return added
 
     def take_back(self) -> None:
         """Take back rows that tables have beyond the document, as the next writer would."""

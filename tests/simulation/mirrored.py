@@ -69,10 +69,6 @@ class MirroredTable(MemoryTable):
         self._disk.alive()
         return self._real.number()
 
-    def check_schema(self) -> None:
-        self._disk.alive()
-        self._real.check_schema()
-
     def _really_create(self) -> None:
         self._real.create()
 

@@ -219,15 +219,13 @@ class MemoryTable(DeltaStoreTable):
 
     def append(
         self, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = (), number: int | None = None
-    ) -> list[NewFile]:
+    ) -> None:
         assert not files, "only the workers of a cluster store files"
         state = self._newest()
         rows = tuple(batch.cast(state.schema) for batch in batches if batch.num_rows)
         named = state.number if number is None else number
         after = replace(state, commits=(*state.commits, *rows), number=named)
         self._put(after, lambda: self._really_append(batches, number))
-        keys = {key for batch in rows for key in _partitions(batch, self._partition_by)}
-        return [NewFile("", 0, dict(zip(self._partition_by, key, strict=True)), "") for key in sorted(keys)]
 
     def extend(self) -> None:
         self._disk.alive()
@@ -235,9 +233,6 @@ class MemoryTable(DeltaStoreTable):
     def state(self) -> Named:
         size = self.size()
         return Named() if size["version"] is None else Named(size["version"], size["rows"])
-
-    def check_schema(self) -> None:
-        self._disk.alive()
 
     def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
         del partition

@@ -62,17 +62,6 @@ def test_every_read_names_the_damaged_file(store, small, tmp_path, harm):
     assert "nothing stored" not in str(store.check())
 
 
-def test_a_whole_file_is_looked_at_where_asked(store):
-    """A bit of a column that is not read is found only with verify="files"."""
-    file = data_files(store, "events")[0]
-    flip(file)
-    store.load("events", columns=["node_index"])
-    with pytest.raises(lf.errors.StoreError, match=file.name):
-        lf.open_store(store._lake.folder, verify="files").load("events", columns=["node_index"])
-    with pytest.raises(lf.errors.InputError, match="verify='all' is not valid"):
-        lf.open_store(store._lake.folder, verify="all")
-
-
 def test_compacted_files_are_checked_too_and_damage_is_not_copied(store, small):
     files = data_files(store, "events")
     sound = files[0].read_bytes()

@@ -23,28 +23,6 @@ NUMBER: Final = "ledgerframes"
 KEEP: Final = "interval 36500 days"
 
 
-def misfit(stored: pa.Schema, declared: pa.Schema) -> str:
-    """Describe why a stored table cannot be extended without changing existing rows; empty if it can."""
-    for field in declared:
-        if field.name not in stored.names:
-            if not field.nullable:
-                return f"it has no column {field.name!r}, which every row needs"
-        elif not _holds_the_same(stored.field(field.name).type, field.type):
-            return f"its column {field.name!r} is {stored.field(field.name).type}, this version writes {field.type}"
-    unknown = next((field for field in stored if field.name not in declared.names and not field.nullable), None)
-    return "" if unknown is None else f"it needs a column {unknown.name!r} that this version does not know"
-
-
-def _holds_the_same(stored: pa.DataType, declared: pa.DataType) -> bool:
-    """Whether two types represent the same values; Delta names list elements and sizes text offsets differently."""
-    if pa.types.is_list(declared):
-        return bool(pa.types.is_list(stored) or pa.types.is_large_list(stored))
-    if pa.types.is_string(declared):
-        return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored) or pa.types.is_string_view(stored))
-    same: bool = stored == declared
-    return same
-
-
 def properties(number: int | None = None) -> CommitProperties:
     """The properties of a commit: the number of a document; a commit of another writer in between is a conflict."""
     from deltalake import CommitProperties, Transaction

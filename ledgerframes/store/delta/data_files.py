@@ -1,7 +1,7 @@
 """The Parquet files of a store: written with a checksum per page, and one of the footer in the name.
 
-Parquet has checksums of pages only, and a changed footer can hide rows. A read verifies the pages that it uses;
-`check(full=True)` and `verify="files"` all of them.
+Parquet has checksums of pages only, and a changed footer can hide rows. A read verifies the pages that it uses,
+`check(full=True)` all of them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.fs as pa_fs
@@ -19,9 +19,6 @@ from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
-
-#: How thoroughly a read checks a file: the pages that it needs, or all of them.
-Verify = Literal["pages", "files"]
 
 #: The folder of a table for the files of rows that a later commit may replace.
 CHANGING: Final = "open"
@@ -91,14 +88,12 @@ class Files:
         url: the location of the table.
         options: for the object store.
         handle: the table in that state.
-        verify: how thoroughly a read checks a file.
     """
 
     table: str
     url: str
     options: Mapping[str, str]
     handle: DeltaTable
-    verify: Verify = "pages"
 
     @cached_property
     def listed(self) -> dict[str, StoredFile]:
@@ -124,14 +119,14 @@ class Files:
         return "://" not in self.url
 
     def check(self, paths: Iterable[str]) -> None:
-        """Check size and footer, or all pages, of files that are about to be read.
+        """Check size and footer of files that are about to be read.
 
         Raises:
             StoreError: one is damaged.
         """
         for path in paths:
             listed = self.listed[path]
-            if why := self.harm(listed, full=self.verify == "files"):
+            if why := self.harm(listed, full=False):
                 raise StoreError(str(Damage(self.table, listed, why)))
 
     def harm(self, file: StoredFile, *, full: bool) -> str:

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta.commit_parts import KEEP, NUMBER, misfit, parted, properties, removed
+from ledgerframes.store.delta.commit_parts import KEEP, NUMBER, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, Written, filesystem, indexed_columns, store_file
 from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.storage_errors import is_there, plain_errors
-from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, Verify
+from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
 from ledgerframes.tables.table import Table
 from ledgerframes.threads import to_the_end
@@ -44,7 +44,6 @@ class DeltaStoreTable:
         url: folder or object-store URL.
         storage_options: for the object store.
         partition_by: the columns that form folders.
-        verify: how thoroughly a read checks a file.
         personal: whether personal data is kept, if the table has to be created; an existing one records it.
         listing: the recipient of its changes.
     """
@@ -56,7 +55,6 @@ class DeltaStoreTable:
         *,
         storage_options: Mapping[str, str],
         partition_by: Sequence[str] = (),
-        verify: Verify = "pages",
         personal: Callable[[], bool] | None = None,
         listing: Listing | None = None,
     ) -> None:
@@ -64,7 +62,6 @@ class DeltaStoreTable:
         self.url = url
         self._options = dict(storage_options)
         self._partition_by = list(partition_by)
-        self._verify = verify
         self._personal = personal
         self._listing = listing
         self._handle: DeltaTable | None = None
@@ -114,7 +111,7 @@ class DeltaStoreTable:
         """The files of the state last read; None if there is no table."""
         if self._handle is None:
             return None
-        return Files(self.name, self.url, self._options, self._handle, self._verify)
+        return Files(self.name, self.url, self._options, self._handle)
 
     def dataset(self) -> ds.FileSystemDataset:
         """The rows as a dataset, checked when it is read; columns that an older version did not write are null."""
@@ -204,8 +201,8 @@ class DeltaStoreTable:
 
     def append(
         self, batches: Sequence[pa.RecordBatch], files: Sequence[NewFile] = (), number: int | None = None
-    ) -> list[NewFile]:
-        """Add rows, and files of rows, in one commit; returns the files that it adds.
+    ) -> None:
+        """Add rows, and files of rows, in one commit.
 
         Args:
             batches: rows.
@@ -215,7 +212,7 @@ class DeltaStoreTable:
         Raises:
             StoreError: another writer was first, or the storage refused.
         """
-        return self.change(self._rows_of(batches), (), files=files, number=number)
+        self.change(self._rows_of(batches), (), files=files, number=number)
 
     def store(self, batches: Sequence[pa.RecordBatch]) -> list[NewFile]:
         """Store rows, one file per partition, for a later commit; on a cluster, workers do.
@@ -239,8 +236,8 @@ class DeltaStoreTable:
         changing: Iterable[pa.Table] = (),
         files: Sequence[NewFile] = (),
         number: int | None = None,
-    ) -> list[NewFile]:
-        """Add rows and remove files in one commit; returns the files that it adds.
+    ) -> None:
+        """Add rows and remove files in one commit.
 
         Args:
             rows: in the declared columns, and further stored ones.
@@ -260,20 +257,6 @@ class DeltaStoreTable:
             actions = [file.added(changes=True) for file in added]
             self._commit([*actions, *(removed(file, changes=True) for file in without)], number)
         self._changed()
-        return added
-
-    def check_schema(self) -> None:
-        """Refuse a stored table that this version cannot extend without changing existing rows.
-
-        Raises:
-            StoreError: a column has another type, or a new column cannot be null for old rows.
-        """
-        why = "" if self._handle is None else misfit(pa.schema(self._handle.schema().to_arrow()), self.table.schema)
-        if why:
-            raise StoreError(
-                f"{self.url}: the stored table does not fit this version of ledgerframes: {why}. Read it with the"
-                " version that wrote it, or sync into a new store"
-            )
 
     def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
         """Join small files, of one partition or everywhere, and write a checkpoint.

@@ -125,7 +125,6 @@ class _Run:
         for table in self._tables.values():
             if not table.exists:
                 table.create()
-            table.check_schema()
         self._begin_again()
         done = [self._progress[name].done for name in self._chunked]
         for interval in self._history.parts(beyond(self._basis.intervals, self._progress[_CARRIED].done), done):

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, shape
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.stored_files import Verify
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.stored_tables import declared
@@ -57,7 +56,7 @@ def dask_frame(lake: Lake, part: Part, columns: Sequence[str], *, decimals: Deci
             return frames.from_pandas(empty, npartitions=1)
         return frames.from_map(
             read_file, sorted(paths), url=lake.base,
-            options=StorageOptions(lake.options), verify=lake.verify, name=table.name,
+            options=StorageOptions(lake.options), name=table.name,
             version=part.table.version, columns=list(columns), rows=part.rows, decimals=decimals, meta=empty,
             enforce_metadata=False,
         )  # fmt: skip
@@ -68,7 +67,6 @@ def read_file(
     *,
     url: str,
     options: StorageOptions,
-    verify: Verify,
     name: str,
     version: int,
     columns: Sequence[str],
@@ -80,7 +78,7 @@ def read_file(
 
     table = declared(name)
     # Opened again by version: a handle of the Delta library cannot be sent to another process.
-    stored = Lake(url, storage_options=options.here, verify=verify).table(name).as_of(version)
+    stored = Lake(url, storage_options=options.here).table(name).as_of(version)
     data = stored.dataset()
     files = [file for file in data.get_fragments() if file.path == path]
     with damage_named([stored]):

@@ -319,9 +319,9 @@ class Part:
         return {}
 
     def checked(self) -> Part:
-        """The same, with its files checked; in object storage, where each takes a request, only if asked for."""
+        """The same, with its files checked; not in object storage, where each takes a request."""
         files = self.table.files
-        if files is not None and (files.local or files.verify == "files"):
+        if files is not None and files.local:
             files.check(fragment.path for fragment in self.data.get_fragments(filter=self.rows))
         return self
 

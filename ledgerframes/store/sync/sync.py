@@ -117,6 +117,8 @@ class _Run:
                 # The wait for a cluster does not check the flag.
                 with nullcontext() if request.engine is not None else held_back(stop.set):
                     self._syncs[-1].run()
+            if self._syncs[-1].history.written:
+                self._syncs[-1].history.compact_crowded()
         network = network_for(self._net, self._lake) if request.snapshots else {}
         for name in request.snapshots:
             self._append(name, network)
@@ -171,7 +173,6 @@ class _Run:
         table = root.own(name)
         if not table.exists:
             table.create()
-        table.check_schema()
         return table
 
     def _stream(self, network: Mapping[str, str]) -> None:
