@@ -138,14 +138,9 @@ class HistoryTables:
 
     def stored(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""
-        rows = self.rows_stored(interval)
-        return dict(zip(rows["update_id"].to_pylist(), rows["record_time"].to_pylist(), strict=True))
-
-    def rows_stored(self, interval: Interval) -> pa.Table:
-        """The same as a table of update_id and record_time."""
         rows = _read(self._index, ["update_id", "record_time"], rows_of([interval]))
-        columns = (rows["update_id"].cast(pa.string()), rows["record_time"].cast(pa.int64()))
-        return pa.table(columns, names=rows.column_names)
+        times = rows["record_time"].cast(pa.int64()).to_pylist()
+        return dict(zip(rows["update_id"].to_pylist(), times, strict=True))
 
     def holds(self, update_ids: Sequence[str]) -> bool:
         """Whether any of some updates is stored."""

@@ -110,7 +110,7 @@ class Agreement:
         differing = [micros for update_id, micros in here.items() if update_id in apart]
         stored = [micros for update_id, micros in tail.stored.items() if update_id in due or update_id not in lacking]
         settles = any(lo < micros <= final for micros in [*stored, *differing])
-        unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.covered, *apart}
+        unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.stored, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
         ahead = shown.lacking_after(migration_id, self.history, apart)
         return Comparison(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
@@ -144,7 +144,7 @@ class Agreement:
                 or cursors[-1] > Cursor(tail.interval.migration_id, tail.interval.hi)
                 or (page.items < size and (self.servers.can_send_more(server, page) or page.items < most))
             )
-            done = whole or tail.long or not {*ids} <= {*tail.covered, *self.rejected, *self.rowless}
+            done = whole or tail.long or not {*ids} <= {*tail.stored, *self.rejected, *self.rowless}
             following = before(cursors[-1]) if cursors else after
             if following == after and not done:  # one group of equal cursors, which the page may have cut
                 done = page.items < size or wanted >= MAXIMUM

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ledgerframes.errors import StoreError
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.history_tables import HistoryTables
 
 
@@ -19,7 +19,6 @@ class Tail:
         interval: the part that is not final in the store; it is final up to its `lo`.
         after: the cursor to ask servers after.
         stored: the updates stored after it, with their record times.
-        covered: those that all tables cover; after a repair one table may lack rows that the others have.
         long: whether there are too many to compare; then only those of the last record time are given.
         anchored: whether a server has to show that it belongs to the network.
     """
@@ -27,7 +26,6 @@ class Tail:
     interval: Interval
     after: Cursor | None
     stored: Mapping[str, int]
-    covered: frozenset[str] = frozenset()
     long: bool = False
     anchored: bool = True
 
@@ -148,6 +146,4 @@ def tail_of(history: HistoryTables, interval: Interval, settle: int, *, anchored
     lo = interval.lo if interval.lo < last and not long else last - 1
     compared = interval._replace(lo=lo, hi=last)
     rows = history.stored(compared)
-    common = history.coverage.common
-    covered = (update_id for update_id, micros in rows.items() if lies_in(Cursor(compared[0], micros), common))
-    return Tail(interval, compared.after, rows, frozenset(covered), long, anchored)
+    return Tail(interval, compared.after, rows, long, anchored)

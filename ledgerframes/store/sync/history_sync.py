@@ -8,8 +8,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 
-import pyarrow as pa
-
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
 from ledgerframes.loaders.extent import DSO, MIGRATIONS, Beginning, known_by, warn_of
@@ -325,7 +323,7 @@ class HistorySync:
     def _read(self, intervals: list[Interval]) -> set[int]:
         """Read intervals; returns the later migrations that were seen."""
         seen: set[int] = set()
-        self.finality.stored.expect(intervals, self.agreement.rejected)
+        self.finality.stored.expect(intervals)
         reached: dict[int, Interval] = {}
         try:
             with closing(self.fetch.read(intervals)) as results, self._ending():
@@ -375,8 +373,7 @@ class HistorySync:
         name = self.history.of.index
         batch = fetched.batches.get(name)
         if batch is not None and self.finality.stored.any_in(fetched.span):
-            times = batch["record_time"].cast(pa.int64()).to_pylist()
-            self.finality.stored.show(fetched.span.migration_id, times, batch["update_id"].to_pylist())
+            self.finality.stored.show(batch["update_id"].to_pylist())
         in_files = sum(file.rows for file in fetched.files.get(name, ()))
         return in_files + (0 if batch is None else len(batch))
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.errors import InputError, StoreError
-from ledgerframes.loaders.extent import known_by
+from ledgerframes.errors import InputError
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.snapshots import (
     load_instruments,
@@ -21,11 +20,6 @@ from ledgerframes.loaders.snapshots import (
     load_transfer_preapprovals,
     load_users,
 )
-from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.sync.beginnings import Beginnings
-from ledgerframes.store.sync.first_update import first_update
-from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.table_sets import KNOWN_BY, NETWORK
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import INT64, TEXT, TIME
@@ -33,7 +27,6 @@ from ledgerframes.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
-    from ledgerframes.store.lake import Lake
 
 _ADDED: Final = (
     Column("source", TEXT, "Scheme, host and path of the server that answered.", source="the sync"),
@@ -88,38 +81,6 @@ def check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None
             f"parties= is for {' and '.join(sorted(_BY_PARTY))}, which are read party by party, and tables= names"
             " none of them; other tables are synced whole, so leave parties= out"
         )
-
-
-def network_for(net: Network, lake: Lake) -> dict[str, str]:
-    """The properties that name the network of a snapshot or of a new history; empty if no scan is configured.
-
-    Args:
-        net: the network to read from.
-        lake: the store, which may know its network.
-
-    Raises:
-        StoreError: `net` is another network.
-    """
-    known = lake.network()
-    if not net.settings.scan_url:
-        return known
-    servers = AgreedServers(net.scan.update_pages)
-    beginnings = Beginnings(servers, Proofs(0))
-    if known:
-        page = beginnings.ask(servers.servers[0])
-        ids, name = page.page_index.update_ids, known[NETWORK].partition("/")[2]
-        # A scan that prunes no longer shows this update: the participants will do, or any stored one.
-        parties = {*known.get(KNOWN_BY, "").split()}
-        if name not in ids and not parties & known_by(servers.history, page) and not (ids and lake.holds(ids)):
-            raise StoreError(
-                f"{net.scan.servers[0]}: this is not the network that the store was filled from: its history does not"
-                f" begin with update {name}, and none of its first updates is stored. Open another store"
-                " for it"
-            )
-        return known
-    # A store of snapshots is bound to its network as well, so the first update names it.
-    first = first_update(servers, beginnings)
-    return {} if first is None else {NETWORK: first.name, KNOWN_BY: " ".join(sorted(first.known_by))}
 
 
 def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.RecordBatch:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ledgerframes.store.coverage import Interval, intersection
 from ledgerframes.store.history_tables import HistoryTables
@@ -23,63 +19,29 @@ class StoredRows:
     """
 
     history: HistoryTables
-    _of: dict[int, list[_Part]] = field(default_factory=dict)  # by migration
+    _of: dict[int, list[tuple[int, str]]] = field(default_factory=dict)  # by migration, in order of time
+    _shown: set[str] = field(default_factory=set)
 
-    def expect(self, intervals: Iterable[Interval], elsewhere: Collection[str]) -> None:
-        """Record the stored rows of some intervals that are about to be read.
-
-        Args:
-            intervals: the intervals.
-            elsewhere: updates that count although a page may show them without a row: they are kept elsewhere.
-        """
+    def expect(self, intervals: Iterable[Interval]) -> None:
+        """Record the stored rows of some intervals that are about to be read."""
         for interval in intersection(intervals, self.history.coverage.common):
-            rows = self.history.rows_stored(interval).sort_by("record_time")
-            if rows.num_rows:
-                known = pc.is_in(rows["update_id"], pa.array(list(elsewhere), pa.string()))
-                times = rows["record_time"].to_numpy()
-                self._of.setdefault(interval.migration_id, []).append(
-                    _Part(times, rows["update_id"].combine_chunks(), np.array(known))
-                )
+            rows = {(micros, update_id) for update_id, micros in self.history.stored(interval).items()}
+            self._of[interval.migration_id] = sorted(rows.union(self._of.get(interval.migration_id, ())))
 
     def any_in(self, interval: Interval) -> bool:
         """Whether any rows are stored in an interval that is read."""
-        parts = (part.within(interval.lo, interval.hi) for part in self._of.get(interval.migration_id, ()))
-        return any(within.start < within.stop for within in parts)
+        return bool(self._within(*interval))
 
-    def show(self, migration_id: int, times: list[int], update_ids: list[str]) -> None:
-        """Record updates that were read, with their record times in microseconds."""
-        for part in self._of.get(migration_id, ()) if times else ():
-            within = part.within(min(times) - 1, max(times))
-            shown = pc.is_in(part.update_ids[within], pa.array(update_ids, pa.string()))
-            part.shown[within] |= shown.to_numpy(zero_copy_only=False)
+    def show(self, update_ids: Iterable[str]) -> None:
+        """Record updates that were read."""
+        self._shown.update(update_ids)
 
     def lacking(self, migration_id: int, lo: int, hi: int) -> dict[str, int]:
         """The rows in (lo, hi] that were not shown, with their record times in microseconds."""
-        found: dict[str, int] = {}
-        for part in self._of.get(migration_id, ()):
-            within = part.within(lo, hi)
-            rest = ~part.shown[within]
-            if rest.any():
-                update_ids = part.update_ids[within].filter(pa.array(rest)).to_pylist()
-                found.update(zip(update_ids, part.times[within][rest].tolist(), strict=True))
-        return found
+        rows = self._within(migration_id, lo, hi)
+        return {update_id: micros for micros, update_id in rows if update_id not in self._shown}
 
-
-@dataclass(frozen=True)
-class _Part:
-    """Stored rows in the order of their record times.
-
-    Attributes:
-        times: their record times in microseconds.
-        update_ids: the ids of their updates.
-        shown: which of them have been shown.
-    """
-
-    times: np.ndarray[Any, np.dtype[np.int64]]
-    update_ids: pa.Array
-    shown: np.ndarray[Any, np.dtype[np.bool_]]
-
-    def within(self, lo: int, hi: int) -> slice:
-        """The rows of (lo, hi]."""
-        first, last = np.searchsorted(self.times, (lo, hi), side="right").tolist()
-        return slice(first, last)
+    def _within(self, migration_id: int, lo: int, hi: int) -> Sequence[tuple[int, str]]:
+        rows = self._of.get(migration_id, [])
+        first, last = (bisect_right(rows, micros, key=lambda row: row[0]) for micros in (lo, hi))
+        return rows[first:last]

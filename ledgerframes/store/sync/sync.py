@@ -30,12 +30,13 @@ from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.history_sync import HistorySync
+from ledgerframes.store.sync.network_check import network_for
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.sync.snapshots import load_snapshot, network_for
+from ledgerframes.store.sync.snapshots import load_snapshot
 from ledgerframes.store.sync.stored_rows import StoredRows
 from ledgerframes.store.sync.sync_log import is_known, keep
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
@@ -119,7 +120,7 @@ class _Run:
                     self._syncs[-1].run()
             if self._syncs[-1].history.written:
                 self._syncs[-1].history.compact_crowded()
-        network = network_for(self._net, self._lake) if request.snapshots else {}
+        network = network_for(self._net, self._lake, self._request.settle_micros) if request.snapshots else {}
         for name in request.snapshots:
             self._append(name, network)
         self._derive()
@@ -152,7 +153,7 @@ class _Run:
         root = self._lake.root()
         # Without stored updates, comparing them would not notice another network.
         if of.name not in root.document.histories and (of is not HISTORY or root.document.network):
-            root.bind(network_for(self._net, self._lake))
+            root.bind(network_for(self._net, self._lake, self._request.settle_micros))
 
     def _append(self, name: str, network: Mapping[str, str]) -> None:
         if name == ACTIVE_CONTRACTS.name:
