@@ -17,6 +17,15 @@ SCRIPTS = {
     ),
     # Settling counted from the wall clock, and the first update appeared late: the store refused its own network.
     "a-first-update-that-is-late": told("d 1/8U C, b 1/10U A", "late lagging", "clock 3, moves 2101", servers=2),
+    # A server that was left out of the first sync was asked for its beginning in the second one, and then read.
+    "another-network-where-nothing-is-stored": told(
+        "o 0/5U A unassign, e 2/5U C unassign",
+        "ties migrations overlap late lagging pruned workers windows other-network",
+        "clock 13, commit 1, moves 21211114012011, plan 1, prune 1021010000000000111101000001, reader 000000000100001,"
+        " sync 122022111, window 33323, window-migration 13, worker 0001111110100110111000111110000111",
+        servers=3,
+        branch="nc 0/1U nA exercise, nb 0/1U nB, nn 0/2U nB exercise, ng 0/3U nB assign, nd 0/4U nB exercise",
+    ),
     "a-first-update-tied-with-a-late-one-and-a-kill": told(
         "o 1/4U A, c 1/4U B", "kill", "clock 2, kill-before 01, moves 11"
     ),

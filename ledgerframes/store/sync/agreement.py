@@ -23,7 +23,7 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.beginnings import Beginnings, SentPage
 from ledgerframes.store.sync.compare import Comparison, DisagreesError, Shown, Tail, lacking_updates, tail_of
-from ledgerframes.store.sync.first_update import another_network
+from ledgerframes.store.sync.first_update import UNKNOWN, another_network
 from ledgerframes.store.sync.servers import AgreedServers, PageSize, ask
 
 _log = logging.getLogger("ledgerframes.store")
@@ -95,7 +95,7 @@ class Agreement:
             shown, here, lacking = self._lacking(server, tail, None)
             due = self.due(server, migration_id, lacking, requested=True)
         if not self._compare(server, tail, here, {one: at for one, at in due.items() if at <= shown.complete_to}):
-            self.servers.leave_out(server, "it does not show yet whether it belongs to the store's network")
+            self.servers.leave_out(server, UNKNOWN)
             return Comparison(news=False, lags=True, known=False)
         if shown.cursors:
             last = max(shown.cursors.values())

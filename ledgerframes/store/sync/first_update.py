@@ -11,7 +11,8 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.servers import AgreedServers
 
-_UNKNOWN: Final = "it does not show yet whether it belongs to the network"
+#: Why a server is left out that shows nothing known.
+UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 
 
 class First(NamedTuple):
@@ -64,7 +65,7 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
     if not pages:
         return None
     for server in empty:  # its first updates may be another network's
-        servers.leave_out(server, _UNKNOWN)
+        servers.leave_out(server, UNKNOWN)
     page = min(pages.values(), key=lambda page: page.page_index.cursors[0])
     begin = page.page_index.cursors[0]
     # Servers order equal times differently; the smallest id gives the network the same name everywhere.
@@ -89,7 +90,7 @@ def _tell_apart(servers: AgreedServers, pages: dict[str, HistoryPage], server: s
             f"{server} and {first} belong to two networks: their histories begin with update {own}. Leave one of them"
             " out of scan_url"
         )
-    servers.leave_out(server, _UNKNOWN)
+    servers.leave_out(server, UNKNOWN)
 
 
 def another_network(server: str, begins: str, ours: str) -> StoreError:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
@@ -34,7 +34,7 @@ from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.compare import Comparison, DisagreesError
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
-from ledgerframes.store.sync.first_update import first_update
+from ledgerframes.store.sync.first_update import UNKNOWN, first_update
 from ledgerframes.store.sync.probing import Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
@@ -158,7 +158,8 @@ class HistorySync:
         if (start := self.request.window.start) is not None and self._begins_apart():
             following = min((one for one in stored if one > start.migration_id), default=CLOSED)
             found |= self._shown(start.migration_id - 1, following)
-        found |= self._between(sorted(found))
+        # Of those that were known before, a killed sync may have stored nothing.
+        found |= {one for one in self.history.coverage.known if one > min(stored)}
         # No page of a migration whose end was pruned shows the next one, if a killed sync stored none of it.
         begin = self.agreement.beginnings.first
         return found if begin is None or begin.migration_id < min(stored) else found | {begin.migration_id}
@@ -229,17 +230,6 @@ class HistorySync:
         later = migrations_after(self.servers, Cursor(after, LATEST), self.proofs)
         return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < until, later)}
 
-    def _between(self, known: list[int]) -> set[int]:
-        """The migrations between known ones that a killed sync has not read, so that nothing of them is stored."""
-        found: set[int] = set()
-        # Pages of one that is not closed show the next one.
-        closed = {interval.migration_id for interval in self.history.coverage.settled if interval.hi >= CLOSED}
-        for one, later in pairwise(known):
-            if later - one == 1 or one not in closed or wanted_in(self.request.window, one + 1) is None:
-                continue
-            found |= self._shown(one, later)
-        return found
-
     def _begins_apart(self) -> bool:
         """Whether the window begins in a migration without stored rows, after the first stored one."""
         start, stored = self.request.window.start, self.history.coverage.migrations
@@ -249,7 +239,9 @@ class HistorySync:
         """Ask every server where its history begins now."""
         for server in self.servers.servers:
             try:
-                self.agreement.recognise(server)
+                # Its updates may be another network's, and none is stored beside them.
+                if not self.agreement.recognise(server) and self.servers.leave_out(server, UNKNOWN):
+                    self.agreement.beginnings.known.pop(server, None)
             except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 if not self.servers.leave_out(server, error):
                     raise
