@@ -244,10 +244,15 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
     return Extent(pages, Beginning(begin, proven_by(page, pages.history)), firsts, newest_of(scan, pages, firsts[-1]))
 
 
-def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
+def newest_of(scan: Scan | None, pages: PageSource, first: Cursor) -> Cursor:
     """The newest update of a migration: near the server's own time, near the migration's newest snapshot, or by steps.
 
     Where to look is a guess; a page proves that nothing of the migration follows, or only what is recorded meanwhile.
+
+    Args:
+        scan: asked for its newest snapshot; None for no guess by it.
+        pages: the history.
+        first: a place of the migration, from which it is searched.
 
     Raises:
         PagingError: the server does not keep to the order of the history.
@@ -257,7 +262,7 @@ def newest_of(scan: Scan, pages: ScanPages, first: Cursor) -> Cursor:
     place, full = _last_shown(answer, first, sample_size(pages))
     recent = _server_time(answer) - _RECENT
     for guess in (recent, None):
-        micros = newest_snapshot(scan, migration_id) if guess is None and full and not step else guess
+        micros = newest_snapshot(scan, migration_id) if guess is None and scan and full and not step else guess
         if not full or micros is None or not place.micros < micros < high:
             continue
         answer = ask(pages, Cursor(migration_id, micros), sample_size(pages))
@@ -296,7 +301,7 @@ def _last_shown(answer: Any, place: Cursor, size: int) -> tuple[Cursor, bool]:
     return max(cursors, default=place), len(cursors) >= size
 
 
-def sample_size(pages: ScanPages) -> int:
+def sample_size(pages: PageSource) -> int:
     """The items of a full sample: fewer where a server allows no larger pages."""
     return min([SAMPLE_SIZE, *(pages.largest_pages.get(server, SAMPLE_SIZE) for server in pages.servers)])
 

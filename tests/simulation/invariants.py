@@ -23,10 +23,10 @@ from tests.simulation.storage import Disk
 from tests.simulation.stored_as import UPDATES, StoredAs
 from tests.simulation.world import Item, ago
 
-#: How many items a sync asks for to recognise a network, by what a server has first and by the update that names it; a
-#: world has fewer, and no read of one asks for as many. Such an answer is no read: an item that it alone shows is not
-#: final, and the next sync, which looks at the same place, reads it.
-RECOGNISING: Final = frozenset({50, 1000})
+#: How many items a sync asks for to recognise a network, and to find its newest item; a world has fewer, and no read of
+#: one asks for as many. Such an answer is no read: an item that it alone shows is not final, and the next sync, which
+#: looks at the same place, reads it.
+RECOGNISING: Final = frozenset({50, 60})
 
 
 class Problem(NamedTuple):

@@ -5,15 +5,9 @@ from collections import Counter
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import ledgerframes as lf
-from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.coverage import Interval
-from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.scheduling import ThreadScheduler
-from ledgerframes.timestamps import LATEST
 from tests.benchmarks.servers import bulk_scan
 
 PAGE = 1_000_000  # microseconds that a page spans
@@ -50,23 +44,6 @@ def test_workers_share_what_is_dense_in_a_few_places(store):
     with bulk_scan(2_500, latency=0.01) as url, lf.connect(scan_url=url, transport=noting) as net:
         store.sync(net, page_size=10, workers=4, progress=False)
     assert max(noting.sent.values()) < 1.4 * noting.sent.total() / 4
-
-
-@given(pages=st.floats(1, 1e9), room=st.one_of(st.just(None), st.floats(0, 1)))
-def test_the_end_of_a_long_stretch_is_found_by_few_looks_close_and_never_too_early(pages, room):
-    asked, last = [], int(pages * PAGE)
-
-    def time_after(migration_id, micros):
-        asked.append(migration_id)
-        return None if micros >= last else min(micros + PAGE, last)
-
-    gap = Interval(3, 0, LATEST if room is None else last + 1 + int(room * last))
-    prober = Prober(None, Proofs(0), now=0, newest=0)
-    prober.time_after = time_after
-    top = prober.end_of(gap, PAGE)
-    assert last <= top <= min(gap.hi, last + last // 8 + PAGE)
-    assert {*asked} <= {3}
-    assert len(asked) <= 12 + 3 * 6
 
 
 def test_jobs_run_in_order_one_at_a_time_and_none_after_one_that_failed():

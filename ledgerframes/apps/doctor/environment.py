@@ -23,7 +23,7 @@ from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
-from ledgerframes.store.sync.network_check import check_network
+from ledgerframes.store.sync.network_check import network_for
 from ledgerframes.tables.descriptions import tables
 from ledgerframes.transport.proxies import proxy_for
 from ledgerframes.transport.tls import TRUST_VARIABLES, trusted
@@ -202,7 +202,7 @@ def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterato
     yield Finding(subject, "coverage", "warn" if gaps else "ok", text, "the next sync fills the gaps" if gaps else "")
     if net is not None and net.settings.scan_url:
         try:
-            check_network(net.scan.update_pages, lake.history(), _SETTLE)
+            network_for(net, lake, _SETTLE)
         except LedgerframesError as error:
             yield Finding(subject, "network", "fail", bare(error), "name the lake of this network, or its scan")
         else:

@@ -21,7 +21,7 @@ from ledgerframes.objects.segments import Segment
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond
 from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.probing import Prober
+from ledgerframes.store.sync.probing import Prober, first_after
 from ledgerframes.store.sync.segment_work import SegmentRows, SegmentTask, read_segment
 from ledgerframes.timestamps import DAY
 
@@ -140,11 +140,12 @@ class ClusterReader:
         """The segments within an interval, each without its last `settle`, which may be incomplete."""
         if not self.objects.known or not self.objects.index.segments:
             return []
-        first, own = self.prober.time_after(interval.migration_id, interval.lo), self._first_of(interval)
-        first = min((at for at in (first, own) if at is not None), default=None)
+        shown, own = first_after(self.prober.source, interval.after, self.prober.proofs), self._first_of(interval)
+        shown = None if shown is None or shown.migration_id > interval.migration_id else shown
+        first = min((at for at in (shown and shown.micros, own) if at is not None), default=None)
         if first is None or first >= interval.hi:
             return []
-        top = self.prober.end_of(interval._replace(lo=first), scale=1_000_000)
+        top = self.prober.end_of(interval._replace(lo=first))
         parts: list[_Part] = []
         breaks = self.prober.proofs.breaks(self.objects.lister)
         low = interval.lo

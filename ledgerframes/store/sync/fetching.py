@@ -251,8 +251,7 @@ class Fetcher:
         # Only a full page shows that there is more; probing costs more than a short interval does.
         elif len(page.page) >= min(self.page_size, shard.reader.maximum):
             shard.uncut = False
-            scale = last.micros - shard.first if shard.first is not None else 1
-            shard.top = self.prober.end_of(shard.interval._replace(lo=last.micros), scale)
+            shard.top = self.prober.end_of(shard.interval._replace(lo=last.micros))
             self._divide(shard, last.micros, _SHARDS_PER_WORKER * self.workers)
 
     def _divide(self, shard: Shard, seen: int, most: int) -> None:

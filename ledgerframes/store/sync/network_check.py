@@ -1,15 +1,12 @@
-"""`network_for`: the network of snapshots in a store; `check_network`: whether servers contradict one, for `doctor`."""
+"""`network_for`: the network of snapshots in a store, or that of a new history; syncs and `doctor` call it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ledgerframes.errors import StoreError
-from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
-from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.first_update import first_update
@@ -18,21 +15,6 @@ from ledgerframes.store.table_sets import KNOWN_BY, NETWORK
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
-
-
-def check_network(source: PageSource, history: HistoryTables, settle: int) -> None:
-    """Refuse servers that contradict a store.
-
-    Raises:
-        StoreError: a server belongs to another network, or none agrees with the store.
-        RequestError: no server answered.
-    """
-    newest = max(interval.migration_id for interval in history.coverage.common)
-    settled = (interval.hi for interval in history.coverage.settled if interval.migration_id == newest)
-    end = max(settled, default=BEGINNING)
-    Agreement(AgreedServers(source), history, Proofs(settle), MAXIMUM).compare(
-        Interval(newest, end, CLOSED), every=True
-    )
 
 
 def network_for(net: Network, lake: Lake, settle: int) -> dict[str, str]:
@@ -52,7 +34,7 @@ def network_for(net: Network, lake: Lake, settle: int) -> dict[str, str]:
     servers = AgreedServers(net.scan.update_pages)
     agreement = Agreement(servers, lake.history(), Proofs(settle), MAXIMUM)
     if known:
-        if not agreement.recognise(servers.servers[0]):
+        if not agreement.recognise_any():
             begins = known[NETWORK].partition("/")[2]
             raise StoreError(
                 f"{servers.servers[0]}: this is not the network that the store was filled from, or shows nothing: the"

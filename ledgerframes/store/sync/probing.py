@@ -12,8 +12,8 @@ from typing import Final
 
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.history_pages import PageSource
-from ledgerframes.loaders.extent import first_cursors
-from ledgerframes.paging.cursor import Cursor, before
+from ledgerframes.loaders.extent import first_cursors, newest_of
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import Interval
@@ -22,7 +22,6 @@ from ledgerframes.timestamps import LATEST
 _log = logging.getLogger("ledgerframes.store")
 _STEPS: Final = 12  # of factor 16, from a page or a minute to all the years there are
 _FACTOR: Final = 16
-_CLOSE_ENOUGH: Final = 8
 _SECOND: Final = 1_000_000
 
 
@@ -69,33 +68,10 @@ class Prober:
             # There is nothing that far ahead, and asking again before every page would be useless.
             self._ends[server] = cursor.micros
 
-    def time_after(self, migration_id: int, micros: int) -> int | None:
-        """The record time of the first item of a migration after a record time, on the preferred server."""
-        cursor = first_after(self.source, before(Cursor(migration_id, micros + 1)), self.proofs)
-        return cursor.micros if cursor is not None and cursor.migration_id == migration_id else None
-
-    def end_of(self, interval: Interval, scale: int) -> int:
-        """A record time after which an interval has no item, close to its last one.
-
-        Args:
-            interval: there is an item at its `lo`.
-            scale: about how many microseconds a page spans.
-        """
-        low, high = interval.lo, interval.hi
-
-        def look(micros: int) -> bool:
-            nonlocal low, high
-            time = self.time_after(interval.migration_id, micros)
-            beyond = time is None or time > interval.hi
-            low, high = (low, micros) if beyond or time is None else (max(low, time), high)
-            return beyond
-
-        for place in _outward(Cursor(interval.migration_id, low), max(scale, 1)):
-            if place.micros >= high or (place.micros > low and look(place.micros)):
-                break
-        while high - low > max((low - interval.lo) // _CLOSE_ENOUGH, scale):
-            look((low + high) // 2)
-        return high
+    def end_of(self, interval: Interval) -> int:
+        """A record time after which an interval, which has an item at its `lo`, had none when servers were asked."""
+        newest = newest_of(None, self.source, Cursor(interval.migration_id, interval.lo))
+        return min(newest.micros, interval.hi)
 
     def _first_after(self, server: str, after: Cursor) -> Cursor | None:
         try:
