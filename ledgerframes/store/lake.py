@@ -148,14 +148,13 @@ class Lake:
         file = self._read_file()
         if file is None or self._personal in {None, file.personal}:
             return self._personal is not False if file is None else file.personal
-        if file.personal:
-            raise StoreError(
-                f"{self.url}: this lake was created with personal data, which stays in it; sync into a new one with"
-                " personal=False, or open it without personal="
-            )
+        stays, goes = (
+            "created with personal data, which stays in it",
+            "made without personal data, which cannot be put back",
+        )
         raise StoreError(
-            f"{self.url}: this lake was made without personal data, which cannot be put back; sync into a new one, or"
-            " open it without personal="
+            f"{self.url}: this lake was {stays if file.personal else goes}; sync into a new one, or open it without"
+            " personal="
         )
 
     def root(self) -> Root:
