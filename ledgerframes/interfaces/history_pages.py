@@ -177,9 +177,6 @@ class PageSource(Protocol):
     def stoppable(self, stop: Stop) -> PageSource:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
 
-    def leniently(self) -> PageSource:
-        """The same, its pages read without the items that have no cursor."""
-
 
 @dataclass(frozen=True)
 class ScanPages:

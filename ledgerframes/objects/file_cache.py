@@ -24,45 +24,44 @@ class FileCache:
 
     Attributes:
         folder: their folder; an existing file is not fetched again.
-        capacity: the number of completely read files to keep, for readers that begin in the middle of one.
+        capacity: the number of files to keep for readers that begin in the middle of one.
     """
 
     folder: Path
     capacity: int = 0
-    _read: deque[Path] = field(default_factory=deque)
-    _ahead: deque[Path] = field(default_factory=deque)
+    _kept: deque[Path] = field(default_factory=deque)  # the one used last at the end
     _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
-    #: For both lists: paths are compared one by one, and other threads run in between.
+    #: Paths are compared one by one, and other threads run in between.
     _changing: Lock = field(default_factory=Lock)
 
     def fetch(self, name: str, get: Get) -> None:
-        """Make a file available; of those whose reader ends before opening them, the last ones are kept."""
+        """Make a file available."""
         target = self.folder / name
         with self._locks[name]:
             _get(target, get)
-        self._keep(target, self._ahead, self.capacity + _AHEAD)
+        self._keep(target)
 
     @contextmanager
     def opened(self, name: str, get: Get) -> Iterator[Any]:
-        """The bytes of a file, which is removed once it, or several later ones, were read."""
+        """The bytes of a file, which is removed once several others were used since."""
         target = self.folder / name
         # Several readers may want the same file at once, and one of them removes it.
         with self._locks[name]:
             _get(target, get)
             file = pa.OSFile(str(target), "rb")
-        with self._changing, suppress(ValueError):
-            self._ahead.remove(target)
         try:
             with file:
                 yield file
         finally:  # also if a reader stops in the middle
-            self._keep(target, self._read, self.capacity)
+            self._keep(target)
 
-    def _keep(self, target: Path, files: deque[Path], most: int) -> None:
-        """Add a file, and remove all but the last ones."""
+    def _keep(self, target: Path) -> None:
+        """Note that a file was used, and remove all but the last ones."""
         with self._changing:
-            files.append(target)
-            surplus = [files.popleft() for _ in range(len(files) - most)]
+            with suppress(ValueError):
+                self._kept.remove(target)
+            self._kept.append(target)
+            surplus = [self._kept.popleft() for _ in range(len(self._kept) - self.capacity - _AHEAD)]
         for file in surplus:
             with self._locks[file.name]:
                 file.unlink(missing_ok=True)

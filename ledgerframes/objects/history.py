@@ -121,10 +121,6 @@ class ObjectHistory:
         """The same for one operation, whose downloads end once `stop` is set."""
         return replace(self, readers=replace(self.readers, source=self.readers.source.stoppable(stop)))
 
-    def leniently(self) -> ObjectHistory:
-        """The same: objects are read whole."""
-        return self
-
 
 def _listed_times(window: Window) -> tuple[int, int]:
     """The record times, (after, up_to], of the objects that a window needs.

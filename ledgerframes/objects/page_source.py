@@ -328,10 +328,6 @@ class ObjectPages:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
         return replace(self, inner=self.inner.stoppable(stop))
 
-    def leniently(self) -> ObjectPages:
-        """The same, skipping items without a cursor when pages are read."""
-        return replace(self, inner=self.inner.leniently())
-
 
 def answer_of(page: HistoryPage, place: str, began: float) -> Answer[HistoryPage]:
     """A page from objects as if a server had sent it."""

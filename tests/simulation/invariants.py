@@ -16,7 +16,6 @@ from ledgerframes.paging.cursor import Window
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.table_sets import HISTORY
-from ledgerframes.timestamps import LATEST
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk
@@ -316,25 +315,5 @@ class Watch:
 
 
 def _reads(seen: Sequence[Seen]) -> list[Seen]:
-    """The pages that were asked for to be stored, and not to recognise a network or to learn how long pages are.
-
-    A network is recognised by what a server has first, and by what follows the migration before the one it is named in.
-    Pages of `RECOGNISING` items are asked for, or as many as the server sends: then they are told by where they begin.
-    """
-    reads: list[Seen] = []
-    before: Seen | None = None  # the answer before, if it recognises
-    for one in seen:
-        follows = before is not None and (one.url, one.size) == (before.url, before.size)
-        if one.after is None or one.size in RECOGNISING or (follows and _names(before, one.after)):
-            before = one
-        else:
-            before = None
-            reads.append(one)
-    return reads
-
-
-def _names(before: Seen | None, after: tuple[int, int]) -> bool:
-    """Whether a page goes on with a search for the update that names a network; a read never begins so."""
-    if before is None or before.after is None:
-        return after[1] == LATEST
-    return bool(before.items) and after == (before.items[-1].migration, before.items[-1].micros - 1)
+    """The pages that were asked for to be stored, and not to recognise a network or to learn how long pages are."""
+    return [one for one in seen if one.after is not None and one.size not in RECOGNISING]

@@ -207,12 +207,6 @@ def test_a_lost_list_of_tables_is_said_and_made_again(copied, small):
     assert copied.check()
 
 
-def altered(rows, name, value):
-    column, index = rows[name].to_pylist(), rows.column_names.index(name)
-    column[5] = value(column[5])
-    return rows.set_column(index, rows.schema.field(name), pa.array(column, rows[name].type))
-
-
 #: What is wrong with some tables at once, and what `check` says of each.
 UNSOUND = {
     "rows of every table": {
@@ -223,9 +217,6 @@ UNSOUND = {
     "others": {
         "updates": (lambda rows: pa.concat_tables([rows, rows.slice(7, 1)]), "updates: the key"),
         "events": (lambda rows: rows.slice(1), "number of events"),
-    },
-    "another month": {
-        "updates": (lambda rows: altered(rows, "record_month", lambda _: "2025-02"), "record_month"),
     },
 }
 

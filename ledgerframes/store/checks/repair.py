@@ -11,19 +11,16 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError, visible
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import covered_rows, faults
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged, rows_of
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
@@ -333,23 +330,11 @@ def _rows_beside(table: DeltaStoreTable, files: Sequence[StoredFile], gone: Sequ
     data = table.dataset()
     paths = {file.path for file in files}
     remaining = [
-        fragment.to_table(schema=data.schema, filter=~_inside(gone))
+        fragment.to_table(schema=data.schema, filter=~rows_of(gone))
         for fragment in data.get_fragments()
         if fragment.path in paths
     ]
     return pa.concat_tables([data.schema.empty_table(), *remaining])
-
-
-def _inside(intervals: Sequence[Interval]) -> pc.Expression:
-    """The rows of some intervals, whatever their column `record_month` contains."""
-    time_of = pc.field("record_time").cast(pa.int64())
-    return reduce(
-        or_,
-        [
-            (pc.field("migration_id") == interval.migration_id) & (time_of > interval.lo) & (time_of <= interval.hi)
-            for interval in intervals
-        ],
-    )
 
 
 def _interval_of(file: StoredFile) -> Interval:

@@ -98,9 +98,8 @@ class Agreement:
             self.servers.leave_out(server, UNKNOWN)
             return Comparison(news=False, lags=True, known=False)
         if shown.cursors:
-            last = max(shown.cursors.values())
             end = Cursor(migration_id, CLOSED)
-            self._compare_between(server, shown.cursors, end, last, shown.proven, requested=bool(lacking))
+            self._refuse_lacking(server, shown.cursors, end, shown.proven, requested=bool(lacking))
         later = [cursor for cursor in shown.cursors.values() if cursor.migration_id > migration_id]
         # Whether a read would settle more: by then it has the proof of what was shown here.
         final = self.proofs.now().of(server, shown.cursors.values())
@@ -200,17 +199,17 @@ class Agreement:
         ids, cursors = page.page_index.update_ids, page.page_index.cursors
         if not ids:
             return False
-        unknown = self._unknown(dict(zip(ids, cursors, strict=True)))
+        first, shown = cursors[0], dict(zip(ids, cursors, strict=True))
+        unknown = self._unknown(shown)
         known = self._knows(ids) or self._shows_parties(server, page)
         if unknown and not known:
             # The settled part has every update, so a server that begins there with unknown ones is another network's.
             raise another_network(server, ids[0], self._name)
         # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
-        for migration_id in dict.fromkeys(cursor.migration_id for cursor in cursors):
-            # Updates before the very first item are not missing: the page itself shows that they are gone.
-            lo = cursors[0].micros - 1 if migration_id == cursors[0].migration_id else BEGINNING
-            missing = self._stored_beside(ids, Cursor(migration_id, lo), cursors[-1], proof.of(server, cursors))
-            self.refuse(server, migration_id, missing, unknown)
+        # Updates before the very first item are not missing: the page itself shows that they are gone.
+        begin = first._replace(micros=first.micros - 1)
+        self._refuse_lacking(server, shown, begin, proof.of(server, cursors), requested=True)
+        self.refuse(server, first.migration_id, {}, unknown)
         return known
 
     def _shows_parties(self, server: str, page: HistoryPage) -> bool:
@@ -265,19 +264,19 @@ class Agreement:
             _log.warning("%s could not be asked whether it still belongs to the same network: %s", server, error)
             return False
 
-    def _compare_between(
-        self, server: str, shown: Collection[str], after: Cursor, last: Cursor, proven: int, *, requested: bool = False
+    def _refuse_lacking(
+        self, server: str, shown: Mapping[str, Cursor], after: Cursor, proven: int, *, requested: bool
     ) -> None:
-        """Refuse a server that lacks an update between two cursors.
+        """Refuse a server that lacks a stored update between a cursor and the last one that it shows.
 
         Args:
             server: the server.
-            shown: its updates between them.
-            after: the request asked for what follows this cursor.
-            last: the last cursor that it shows.
+            shown: its updates after the cursor.
+            after: the cursor.
             proven: the record time up to which the server has shown everything.
             requested: whether its first items were requested since.
         """
+        last = max(shown.values())
         stored = {*self.history.coverage.migrations} | ({self.first.migration_id} if self.first is not None else set())
         for migration_id in sorted(stored):
             if after.migration_id <= migration_id <= last.migration_id:

@@ -148,10 +148,6 @@ class AgreedServers:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
         return replace(self, source=self.source.stoppable(stop))
 
-    def leniently(self) -> AgreedServers:
-        """The same, skipping items without a cursor when pages are read."""
-        return replace(self, source=self.source.leniently())
-
     def leave_out(self, server: str, why: object) -> bool:
         """Exclude a server from this sync; False if it is the only one left."""
         if self.servers == (server,):

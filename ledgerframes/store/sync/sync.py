@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
-from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.models.unknown_movers import unknown_movers
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
@@ -295,7 +294,7 @@ def _history_sync(
     objects: ObjectIndex | None,
 ) -> HistorySync:
     """Assemble the stages of a sync."""
-    source: PageSource = net.scan.pages(of.pages)
+    source = net.scan.pages(of.pages)
     source = source.leniently() if request.reject else source
     lately = replace(lake.lately, clock=request.clock.monotonic)  # of the same observations
     servers = AgreedServers(source, lately, begins_after=net.begins_after).stoppable(stop)
