@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,8 @@ _MISREAD: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|]")
 def locked(home: Path, url: str) -> Iterator[None]:
     """Hold the lock of a lake's folder, creating the folder if necessary.
 
+    If nothing was written, the lock file and the folders created for it are removed again.
+
     Args:
         home: the folder.
         url: the lake, for messages.
@@ -30,23 +32,34 @@ def locked(home: Path, url: str) -> Iterator[None]:
 
     # The operating system frees this lock when its process ends, so a kill leaves no stale lock behind.
     lock = FileLock(home / _LOCK, blocking=False)
+    missing = [folder for folder in (home, *home.parents) if not folder.exists()]
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
-        yield
-    except Timeout as error:
-        raise StoreError(
-            f"{url}: another sync is running on this store; wait for it, or stop it. The lock ends with its process,"
-            " even if that is killed"
-        ) from error
-    except OSError as error:
-        if lock.is_locked:  # of what it is held for
-            raise
-        raise StoreError(
-            f"{url} cannot be written: {error}; check the folder's owner and permissions, or open a store elsewhere"
-        ) from error
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+            exists = (home / _LOCK).exists()  # its last holder may have removed it meanwhile
+        except Timeout:
+            exists = False
+        except OSError as error:
+            raise StoreError(
+                f"{url} cannot be written: {error}; check the folder's owner and permissions, or open a store elsewhere"
+            ) from error
+        if not exists:
+            raise StoreError(
+                f"{url}: another sync is running on this store; wait for it, or stop it. The lock ends with"
+                " its process, even if that is killed"
+            )
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # on Windows its release removes it
+                if [path.name for path in home.iterdir()] == [_LOCK]:
+                    (home / _LOCK).unlink()
     finally:
         lock.release(force=True)  # also if a signal interrupted its acquisition
+        with suppress(OSError):  # a folder that is not empty stays
+            for folder in missing:
+                folder.rmdir()
 
 
 def check_folder(folder: Path) -> None:
