@@ -19,8 +19,7 @@ from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
 from ledgerframes.paging.tokens import Token, follow_tokens
-from ledgerframes.transport import Answer, Sender, Stop
-from ledgerframes.transport.request import Endpoint, Prepared, Request
+from ledgerframes.transport import Answer, Endpoint, Prepared, Request, Sender, Stop
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -19,8 +19,7 @@ from ledgerframes.interfaces.answers import event_item, reading, update_item
 from ledgerframes.paging.cursor import Bound, Cursor, PageIndex, bound
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import format_timestamp
-from ledgerframes.transport import Answer, Sender, Stop
-from ledgerframes.transport.request import Endpoint, Request
+from ledgerframes.transport import Answer, Endpoint, Request, Sender, Stop
 
 T = TypeVar("T")
 ValueEncoding = Literal["compact_json", "protobuf_json"]

@@ -47,8 +47,7 @@ from ledgerframes.interfaces.rules import (
 )
 from ledgerframes.interfaces.users import Right, User, UsersPage, new_rights, new_user, read_created, read_users
 from ledgerframes.timestamps import format_timestamp, to_micros
-from ledgerframes.transport import Sender
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint, Sender
 
 Dar = bytes | bytearray | memoryview | os.PathLike[str]
 

@@ -33,7 +33,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_bare_update,
 )
 from ledgerframes.interfaces.rules import Count64, Positive32, fits, unless_none, without_none
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 LEDGER_END: Final = Endpoint("ledger", "GET", "/v2/state/ledger-end")
 UPDATES_PAGE: Final = Endpoint("ledger", "POST", "/v2/updates/get-updates-page")

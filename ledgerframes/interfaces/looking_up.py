@@ -17,7 +17,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_update,
 )
 from ledgerframes.interfaces.rules import LedgerString, Text, fits
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 TRANSACTION_BY_ID: Final = Endpoint(
     "ledger",

@@ -13,7 +13,7 @@ from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.commands import DisclosedContract
 from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, writable
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 INFO: Final = Endpoint("registry", "GET", "/registry/metadata/v1/info")
 INSTRUMENTS: Final = Endpoint("registry", "GET", "/registry/metadata/v1/instruments")

@@ -28,7 +28,7 @@ from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Bound, wanted_window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 UPDATE_BY_ID: Final = Endpoint(
     "scan",

@@ -13,7 +13,7 @@ from msgspec import Meta, Raw, Struct
 from ledgerframes.interfaces.answers import Contract, ContractWithState, ListPage, reads, reads_optional
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, listed
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 ROUNDS: Final = Endpoint("scan", "POST", "/v0/open-and-issuing-mining-rounds")
 CLOSED_ROUNDS: Final = Endpoint("scan", "GET", "/v0/closed-rounds")

@@ -21,7 +21,7 @@ from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, ea
 from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, summary_call
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 SNAPSHOT_TIME: Final = Endpoint("scan", "GET", "/v0/state/acs/snapshot-timestamp")
 ACTIVE_CONTRACTS: Final = Endpoint("scan", "POST", "/v2/state/acs")

@@ -12,7 +12,7 @@ from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import Count64, PartyId, fits, listed, unless_none, without_none
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 RecordTimeMatch = Literal["exact", "at_or_before"]
 _Match = Annotated[RecordTimeMatch, Meta(description="'exact' or 'at_or_before'")]

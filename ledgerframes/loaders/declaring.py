@@ -22,7 +22,7 @@ from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.table import Table
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Endpoint
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network

@@ -25,7 +25,7 @@ from ledgerframes.loaders.history_reading import read_history
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.tables.catalogue import table_named
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
-from ledgerframes.transport.request import Answer, Endpoint
+from ledgerframes.transport import Answer, Endpoint
 
 Frame = TypeVar("Frame")
 

@@ -21,8 +21,7 @@ from ledgerframes.interfaces.answers import elements_of, members_of, reading
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
-from ledgerframes.transport import Answer
-from ledgerframes.transport.request import Endpoint
+from ledgerframes.transport import Answer, Endpoint
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.calls import Calls

@@ -36,8 +36,7 @@ from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import DAY, LATEST
-from ledgerframes.transport import Answer, Stop
-from ledgerframes.transport.request import Request
+from ledgerframes.transport import Answer, Request, Stop
 
 _log = logging.getLogger("ledgerframes.objects")
 #: Appended to a server's URL for pages from its objects, whose size shows nothing about the server's own pages.

@@ -16,8 +16,7 @@ import httpx
 import urllib3
 
 import ledgerframes as lf
-from ledgerframes.transport.request import Endpoint
-from ledgerframes.transport.sending import Sender
+from ledgerframes.transport import Endpoint, Sender
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.servers import bulk_scan
 

@@ -25,8 +25,8 @@ from ledgerframes.interfaces import ledger, looking_up, registry, scan, validato
 from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
 from ledgerframes.recording import REPLAYED
-from ledgerframes.transport import Answer, Sender
-from ledgerframes.transport.request import PREFIXES, Request
+from ledgerframes.transport import Answer, Request, Sender
+from ledgerframes.transport.request import PREFIXES
 
 SKEW: Final = 2.0  # seconds; the header Date has whole seconds
 SLOW: Final = 2.0
