@@ -1,6 +1,5 @@
 """One request out, one answer in: authentication, retries, rate, failover and errors; called by `interfaces`."""
 
-from ledgerframes.config.settings import Interface
 from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.request import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request
 from ledgerframes.transport.sending import Sender
@@ -11,7 +10,6 @@ __all__ = [
     "Clock",
     "DeprecatedEndpointWarning",
     "Endpoint",
-    "Interface",
     "Prepared",
     "Request",
     "Sender",
