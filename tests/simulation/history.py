@@ -480,6 +480,9 @@ class _History:
             if largest_group(tail) >= size:  # a page that is one tie may have been cut
                 return None
             pages += 1 if len(tail) < size else 1 + -(-len(tail) // max(1, size - largest_group(tail)))
+        # A first item that is not final may not be the first: each server is asked what it has first.
+        first = min(self._left(), default=None, key=lambda item: item.place)
+        questions += servers * (first is not None and first in self._tail(first.migration))
         due = max(pages, 1) + servers - 1 if pages <= 1 else pages * servers  # every server is compared page by page
         # Where the newest migration shows nothing that could be stored, each server is recognised by its beginning.
         nameless = not any(self.stored_as.has_row(item) or item.kind == "broken" for item in self._tail(migrations[-1]))

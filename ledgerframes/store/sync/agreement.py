@@ -8,7 +8,6 @@ within it they contradict the store. A server that lacks an update is another ne
 from __future__ import annotations
 
 import logging
-from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,7 +20,7 @@ from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.beginnings import Beginnings, SentPage
+from ledgerframes.store.sync.beginnings import Beginnings
 from ledgerframes.store.sync.compare import Comparison, DisagreesError, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.first_update import UNKNOWN, another_network
 from ledgerframes.store.sync.servers import AgreedServers, PageSize, ask
@@ -72,7 +71,7 @@ class Agreement:
             if comparisons and not every and comparisons[-1].whole:
                 break
             try:
-                comparisons.append(self._compare_with(server, tail, fresh=every))
+                comparisons.append(self._compare_with(server, tail))
             except (RequestError, PagingError, DecodeError, DisagreesError) as error:
                 failed = error
                 if not self.servers.leave_out(server, error) and comparisons:  # the others are not recognised yet
@@ -85,14 +84,13 @@ class Agreement:
         # A server that is not recognised yet may belong to another network: its news count only if no other is known.
         return Comparison.of([one for one in comparisons if one.known] or comparisons)
 
-    def _compare_with(self, server: str, tail: Tail, *, fresh: bool) -> Comparison:
-        known = self.beginnings.reaching(server, tail.after) if tail.after and not fresh else None
+    def _compare_with(self, server: str, tail: Tail) -> Comparison:
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
-        shown, here, lacking = self._lacking(server, tail, known)
+        shown, here, lacking = self._lacking(server, tail)
         due = self.due(server, migration_id, lacking)
         if any(shown.complete_to < at <= self.proofs.now().of(server) for at in due.values()):
             # Its first items, requested since, prove more than what it had shown before.
-            shown, here, lacking = self._lacking(server, tail, None)
+            shown, here, lacking = self._lacking(server, tail)
             due = self.due(server, migration_id, lacking, requested=True)
         if not self._compare(server, tail, here, {one: at for one, at in due.items() if at <= shown.complete_to}):
             self.servers.leave_out(server, UNKNOWN)
@@ -114,29 +112,21 @@ class Agreement:
         ahead = shown.lacking_after(migration_id, self.history, apart)
         return Comparison(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
 
-    def _lacking(self, server: str, tail: Tail, known: SentPage | None) -> tuple[Shown, dict[str, int], dict[str, int]]:
+    def _lacking(self, server: str, tail: Tail) -> tuple[Shown, dict[str, int], dict[str, int]]:
         """A server's items from a tail on, those of its migration, and the stored ones that are not among them."""
-        shown = self._shown(server, tail, known)
+        shown = self._shown(server, tail)
         here = {update_id: cursor.micros for update_id, cursor in shown.of(tail.interval.migration_id).items()}
         return shown, here, {one: at for one, at in tail.stored.items() if one not in here.keys() - self.rowless}
 
-    def _shown(self, server: str, tail: Tail, known: SentPage | None) -> Shown:
-        """A server's items after the beginning of a tail, page by page, until it shows something unknown.
-
-        Args:
-            server: the server.
-            tail: the stored rows to compare.
-            known: a page that this sync has already fetched from it, if it shows the beginning of the tail.
-        """
+    def _shown(self, server: str, tail: Tail) -> Shown:
+        """A server's items after the beginning of a tail, page by page, until it shows something unknown."""
         shown = Shown()
         after, most, wanted = tail.after, 0, self.page_size
         for _ in range(_PAGES):
-            sent = known or self._ask(after, wanted, server)
-            size, proof, known = sent.size, sent.proof, None
-            ids, cursors = sent.page.page_index.update_ids, sent.page.page_index.cursors
-            page = PageSize(len(cursors), len(sent.page.raw))
-            before_it = 0 if after is None else bisect_right(cursors, after)
-            ids, cursors = ids[before_it:], cursors[before_it:]
+            proof = self.proofs.now()
+            size, sent = self._ask(after, wanted, server)
+            ids, cursors = sent.page_index.update_ids, sent.page_index.cursors
+            page = PageSize(len(cursors), len(sent.raw))
             # A server that has sent larger pages did not cut a smaller one short.
             whole = (
                 not cursors
@@ -148,7 +138,7 @@ class Agreement:
             if following == after and not done:  # one group of equal cursors, which the page may have cut
                 done = page.items < size or wanted >= MAXIMUM
                 wanted = min(2 * wanted, MAXIMUM)
-                whole = done and page.items < size and not len(self._ask(cursors[-1], 1, server).page)
+                whole = done and page.items < size and not len(self._ask(cursors[-1], 1, server)[1])
             shown.add(dict(zip(ids, cursors, strict=True)), proof.of(server, cursors), whole=whole)
             if done:
                 break
@@ -156,11 +146,10 @@ class Agreement:
             after = following
         return shown
 
-    def _ask(self, after: Cursor | None, page_size: int, server: str) -> SentPage:
-        proof = self.proofs.now()
+    def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, HistoryPage]:
         size, answer = ask(self.servers, self.proofs, after, page_size, server)
         self._note_rows(answer.value.page_index)
-        return SentPage(answer.value, size, proof)
+        return size, answer.value
 
     def _note_rows(self, page_index: PageIndex) -> None:
         # By the newest answer: a verdict can appear after its update, and another server may have it already.

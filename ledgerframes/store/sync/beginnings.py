@@ -9,34 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PartialResultError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.extent import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor, Window
-from ledgerframes.paging.proofs import NOTHING, Proof, Proofs
+from ledgerframes.paging.proofs import NOTHING, Proofs
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.servers import AgreedServers, Began, ask
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 #: Updates requested to recognise a network: late ones may precede the one that names it.
 FIRST: Final = 50
-
-
-class SentPage(NamedTuple):
-    """A page received from a server.
-
-    Attributes:
-        page: the page.
-        size: the requested number of items.
-        proof: what was proven before the request.
-    """
-
-    page: HistoryPage
-    size: int
-    proof: Proof
 
 
 @dataclass
@@ -49,7 +35,6 @@ class Beginnings:
         known: by server, where its history began when it was last asked.
         firsts: every first item shown in this sync, and whether the ledger begins there.
         oldest: the oldest of these items.
-        pages: by server, the page with its first items, as last asked.
         emptied: servers that showed nothing when they were last asked.
     """
 
@@ -58,7 +43,6 @@ class Beginnings:
     known: dict[str, Beginning] = field(default_factory=dict)
     firsts: dict[Cursor, bool | None] = field(default_factory=dict)
     oldest: Cursor | None = None
-    pages: dict[str, SentPage] = field(default_factory=dict)
     emptied: set[str] = field(default_factory=set)
     _proven: dict[str, bool | None] = field(default_factory=dict)  # by the id of a first update
 
@@ -68,17 +52,9 @@ class Beginnings:
         Raises:
             RequestError: it did not answer.
         """
-        proof = self.proofs.now()
-        size, answer = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)
-        self.pages[server] = SentPage(answer.value, size, proof)
+        _, answer = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)
         self.note(server, answer.value)
         return answer.value
-
-    def reaching(self, server: str, after: Cursor) -> SentPage | None:
-        """The page of a server's first items, if it shows what follows a cursor of the migration in which it begins."""
-        items = self.pages.get(server)
-        cursors = items.page.page_index.cursors if items is not None else ()
-        return items if cursors and cursors[-1] > after and cursors[0].migration_id == after.migration_id else None
 
     def note(self, server: str, page: HistoryPage) -> None:
         """Record the first items of a server."""
