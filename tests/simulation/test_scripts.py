@@ -24,7 +24,7 @@ SCRIPTS = {
         "clock 13, commit 1, moves 21211114012011, plan 1, prune 1021010000000000111101000001, reader 000000000100001,"
         " sync 122022111, window 33323, window-migration 13, worker 0001111110100110111000111110000111",
         servers=3,
-        branch="nc 0/1U nA exercise, nb 0/1U nB, nn 0/2U nB exercise, ng 0/3U nB assign, nd 0/4U nB exercise",
+        branch="nc 0/1U nA exercise, nb 0/1U nB, nn 0/2U nB exercise, ng 0/3U nB assign, nx 0/4U nB exercise",
     ),
     "a-first-update-tied-with-a-late-one-and-a-kill": told(
         "o 1/4U A, c 1/4U B", "kill", "clock 2, kill-before 01, moves 11"

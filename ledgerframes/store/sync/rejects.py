@@ -92,7 +92,7 @@ class RejectingDecoder:
 
 
 def _key(row: Mapping[str, Any]) -> str:
-    """What a reject is known by: its history and update id; objects have its members in another order than pages."""
+    """The history and the update id of a reject; objects have its members in another order than pages."""
     return f"{row['endpoint']} {match[1] if (match := _ID.search(row['raw'])) else row['raw']}"
 
 
