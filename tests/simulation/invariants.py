@@ -16,6 +16,7 @@ from ledgerframes.paging.cursor import Window
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.timestamps import LATEST
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen
 from tests.simulation.storage import Disk
@@ -264,7 +265,7 @@ class Watch:
         for item in ever:
             if item.update_id in stored or not self.stored_as.has_row(item) or not self.covers(item):
                 continue
-            last = next((one for one in reversed(reads) if one.spans(item.place)), None)
+            last = next((one for one in reversed(reads) if one.spans(item.place) and _is_read(one, item)), None)
             if last is not None and item in last.items:
                 self.say(Holds.SHOWN, f"{item} was in the last answer about its place, which is covered")
 
@@ -317,3 +318,8 @@ class Watch:
 def _reads(seen: Sequence[Seen]) -> list[Seen]:
     """The pages that were asked for to be stored, and not to recognise a network or to learn how long pages are."""
     return [one for one in seen if one.after is not None and one.size not in RECOGNISING]
+
+
+def _is_read(answer: Seen, item: Item) -> bool:
+    """Whether an answer is a read of an item's migration: what a page has beyond its own is read in its turn."""
+    return answer.after is not None and item.migration == answer.after[0] + (answer.after[1] == LATEST)

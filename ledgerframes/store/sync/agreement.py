@@ -109,8 +109,7 @@ class Agreement:
         settles = any(lo < micros <= final for micros in [*stored, *differing])
         unknown = not {one for one, at in here.items() if at <= tail.interval.hi} <= {*tail.stored, *apart}
         news = unknown or settles or closed or tail.long or not shown.whole
-        ahead = shown.lacking_after(migration_id, self.history, apart)
-        return Comparison(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due), ahead=ahead)
+        return Comparison(news, bool(due), tuple(shown.cursors.values()), whole=not lacking or bool(due))
 
     def _lacking(self, server: str, tail: Tail) -> tuple[Shown, dict[str, int], dict[str, int]]:
         """A server's items from a tail on, those of its migration, and the stored ones that are not among them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ledgerframes.errors import StoreError
@@ -67,21 +67,6 @@ class Shown:
         """The items of one migration."""
         return {update_id: cursor for update_id, cursor in self.cursors.items() if cursor.migration_id == migration_id}
 
-    def lacking_after(self, migration_id: int, history: HistoryTables, apart: Collection[str]) -> frozenset[int]:
-        """The later migrations with shown items that a store lacks.
-
-        Args:
-            migration_id: the tail's.
-            history: the stored history.
-            apart: the ids of items without a row, or with a broken one.
-        """
-        found: set[int] = set()
-        for later in {cursor.migration_id for cursor in self.cursors.values() if cursor.migration_id > migration_id}:
-            times = {update_id: cursor.micros for update_id, cursor in self.of(later).items()}
-            stored = history.stored(Interval(later, min(times.values()) - 1, max(times.values())))
-            found |= set() if times.keys() <= {*stored, *apart} else {later}
-        return frozenset(found)
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -93,7 +78,6 @@ class Comparison:
         cursors: the cursors of the items shown.
         known: whether they have shown that they belong to the store's network.
         whole: whether they still have the stored items there.
-        ahead: the later migrations with shown items that the store lacks.
     """
 
     news: bool
@@ -101,15 +85,13 @@ class Comparison:
     cursors: tuple[Cursor, ...] = ()
     known: bool = True
     whole: bool = True
-    ahead: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, comparisons: Sequence[Comparison]) -> Comparison:
         """Combine several looks at one place."""
         cursors = tuple(cursor for comparison in comparisons for cursor in comparison.cursors)
-        ahead = frozenset[int]().union(*(comparison.ahead for comparison in comparisons))
         lags = all(comparison.lags for comparison in comparisons)
-        return cls(any(comparison.news for comparison in comparisons), lags, cursors, comparisons[0].known, ahead=ahead)
+        return cls(any(comparison.news for comparison in comparisons), lags, cursors, comparisons[0].known)
 
 
 class DisagreesError(StoreError):

@@ -73,7 +73,6 @@ class HistorySync:
     _recognised: bool = True
     _lagging: Interval | None = None  # where all servers lag behind what is stored
     _seen: set[int] = field(default_factory=set)  # migrations that looks have shown
-    _ahead: set[int] = field(default_factory=set)  # those with news in looks at earlier ones
     _news: dict[Interval, bool] = field(default_factory=dict)  # whether a look at an interval has shown news
 
     def __post_init__(self) -> None:
@@ -109,11 +108,7 @@ class HistorySync:
             self.history.note(known)
             intervals: list[Interval] = []
             for migration_id in new:
-                worth_reading = self._worth_reading(migration_id)
-                # Pages of an earlier migration, and looks at it, may show more of this one than a look has.
-                since = (intervals or migration_id in self._ahead) and not worth_reading and not self.left
-                unread = self._missing(migration_id)[-1:] if since else ()
-                intervals += worth_reading or [one for one in unread if not self._is_pruned(one)]
+                intervals += self._worth_reading(migration_id)
             read = self._read(intervals) if intervals else set()
             known |= read | self._seen | (set() if self.objects is None else self.objects.later)
             done.update(new)
@@ -287,7 +282,6 @@ class HistorySync:
                 self._news[interval] = self._adds(interval, compared)
                 # A late update of a migration between two known ones shows up here.
                 self._seen |= {cursor.migration_id for cursor in compared.cursors if cursor.migration_id > migration_id}
-                self._ahead |= compared.ahead
             # A gap is read to its end if it becomes final; a read up to the newest item covers only what it shows.
             holes = (hole for hole in self._holes(interval) if not self._is_pruned(hole) and self._is_proven(hole))
             worth_reading += [interval] if self._news.get(interval, True) else holes
