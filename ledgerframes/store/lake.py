@@ -84,15 +84,12 @@ class Lake:
             listing=listing,
         )
 
-    def file(self) -> LakeFile:
-        """The contents of `lake.json`.
+    def file(self) -> LakeFile | None:
+        """The contents of `lake.json`; None while there is no lake.
 
         Raises:
             StoreError: it is damaged, lost, or in another format.
         """
-        return self._read_file() or LakeFile(personal=self._personal is not False)
-
-    def _read_file(self) -> LakeFile | None:
         content = self.documents.lake_file()
         if content is not None:
             return decoded(content, self.url)
@@ -105,8 +102,8 @@ class Lake:
 
     def make_file(self) -> None:
         """Write `lake.json` if there is none yet."""
-        if self._read_file() is None:
-            self.documents.write_lake_file(sealed(self.file()))
+        if self.file() is None:
+            self.documents.write_lake_file(sealed(LakeFile(personal=self._personal is not False)))
 
     def _restore_file(self) -> bool:
         """Write `lake.json` again if it is lost or damaged; returns whether it was.
@@ -145,7 +142,7 @@ class Lake:
         Raises:
             StoreError: the lake was created with another choice than the caller's.
         """
-        file = self._read_file()
+        file = self.file()
         if file is None or self._personal in {None, file.personal}:
             return self._personal is not False if file is None else file.personal
         stays, goes = (

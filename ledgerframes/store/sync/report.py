@@ -30,7 +30,6 @@ class SyncReport(Result):
         gaps: what was requested and is not covered though later parts are: no server had it any more, or `left` has it.
         left: what was requested and can be had, and is still not covered, in words.
         rejected: items that could not be decoded and were added to `rejects`.
-        versions: each table's version after the sync.
         sources: servers, without anything secret.
         complete: whether everything that was requested and that the servers have is stored.
         error: the error that ended the sync early; empty if there was none.
@@ -52,7 +51,6 @@ class SyncReport(Result):
     gaps: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     rejected: int = 0
-    versions: dict[str, int] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     complete: bool = True
     error: str = ""

@@ -220,7 +220,6 @@ class _Run:
             covered=_covered(root),
             gaps=_gaps(root, self._request),
             begins_late=_begins_late(root),
-            versions={name: table.version for name, table in root.stored.items() if table.version is not None},
             requests=stats.requests - self._before.requests,
             bytes=stats.bytes - self._before.bytes,
             retries=stats.retries - self._before.retries,
