@@ -28,6 +28,7 @@ from ledgerframes.cli.help import Group, of_the_shell, option_of
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import Rows, printed
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError, visible
+from ledgerframes.export.atomic_write import check_folder
 from ledgerframes.stopping import SLICE, Signalled, end_if_signalled, forget_signals, leave
 
 app = typer.Typer(
@@ -225,7 +226,7 @@ def sandbox(
         for other in (name for name in others if option in chosen and name in chosen):
             raise InputError(f"{option_of(other)} does not apply together with --{option}: {why}; leave it out")
     if save is not None:
-        opt.check_folder(save.parent)
+        check_folder(save.parent)
     try:
         net = start(**chosen | {"prune_before": opt.bound(chosen.get("prune_before"))})
     except OSError as error:
@@ -280,7 +281,7 @@ def demo(
     """Do the main job on a simulated ledger: load, keep a lake, write Parquet, charts and a report."""
     from ledgerframes.apps.demo import demonstrate
 
-    opt.check_folder(output)
+    check_folder(output)
     demonstrate(output, _say_while_read)
 
 

@@ -15,6 +15,7 @@ from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import AsOf, StorePlace, existing
 from ledgerframes.cli.tables import input_of
 from ledgerframes.errors import InputError
+from ledgerframes.export.atomic_write import Staging, check_folder, refuse_taken
 
 _ENDINGS: Final = (".png", ".svg", ".pdf")
 #: The charts by their names in the shell; importing them takes longer than a shell waits.
@@ -51,7 +52,6 @@ def plot(
     import matplotlib as mpl
 
     from ledgerframes import plot as charts
-    from ledgerframes.export.atomic_write import Staging, refuse_taken
     from ledgerframes.models import governance
 
     chart = chart.replace("_", "-")  # as in Python
@@ -62,7 +62,7 @@ def plot(
     if target.suffix.lower() not in _ENDINGS:
         raise InputError(f"--output {str(target)!r} is not valid: give a file that ends in {', '.join(_ENDINGS)}")
     refuse_taken(target, overwrite=overwrite)
-    opt.check_folder(target.parent)
+    check_folder(target.parent)
     draw = getattr(charts, chart.replace("-", "_"))
     options = opt.chosen({"top": top, "every": every, "events": events})
     for name in options.keys() - signature(draw).parameters:
@@ -106,7 +106,7 @@ def report(
     """
     from ledgerframes.apps.html_report.report import report as write
 
-    opt.check_folder(output.parent)
+    check_folder(output.parent)
     with opt.labelled(labels):
         written = write(
             existing(store), output, title=title, **part, as_of=as_of, allow_partial=allow_partial, overwrite=overwrite,

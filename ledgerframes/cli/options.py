@@ -176,17 +176,6 @@ def other_network(named: str, rate: float | None, ca_file: str | None) -> Networ
     return Network(resolve(environ={name: os.environ[name] for name in os.environ.keys() - network}, **settings))
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written before the load, not after it; nothing is made yet.
-
-    Raises:
-        InputError: the folder, or the nearest one above it that is there, cannot be written.
-    """
-    there = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if os.access(parent, os.F_OK))
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is not a writable folder; name another one")
-
-
 def say(text: object = "", *, err: bool = False) -> None:
     """Print text so that nothing in it can control the terminal; unprintable characters are escaped as in JSON."""
     typer.echo(visible(str(text), lines=True), err=err)

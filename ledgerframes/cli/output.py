@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ledgerframes.cli.help import in_commands
-from ledgerframes.cli.options import AsCsv, AsJson, Command, check_folder, say, with_options
+from ledgerframes.cli.options import AsCsv, AsJson, Command, say, with_options
 from ledgerframes.errors import InputError, visible
+from ledgerframes.export.atomic_write import check_folder, write_text, writing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,8 +137,6 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
     Raises:
         InputError: its ending names no format, or one file or standard output would have to take several tables.
     """
-    from ledgerframes.export.atomic_write import writing
-
     ending = output.suffix.lower()
     single = str(output) in STDOUT or ending in SINGLE
     if several and single:
@@ -185,7 +184,6 @@ def write_files(tables: Mapping[str, pa.Table], target: Path, *, personal: bool 
     """
     import pyarrow as pa
 
-    from ledgerframes.export.atomic_write import write_text, writing
     from ledgerframes.export.exporting import export_tables
     from ledgerframes.export.sources import open_source
 

@@ -165,6 +165,17 @@ def refuse_taken(final: Path, *, overwrite: bool) -> None:
         raise InputError(f"{str(final)!r} is a device, not a file; name another one")
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written before the load, not after it; nothing is made yet.
+
+    Raises:
+        InputError: the folder, or the nearest one above it that is there, cannot be written.
+    """
+    there = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if os.access(parent, os.F_OK))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is not a writable folder; name another one")
+
+
 def write_text(target: Path, text: str, *, overwrite: bool) -> None:
     """Write one file of text, whole or not at all.
 

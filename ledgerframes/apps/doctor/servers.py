@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Final
-from urllib.parse import urlsplit
 
 import msgspec
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare, remedy
-from ledgerframes.config.settings import Interface, is_loopback
+from ledgerframes.config.settings import Interface
 from ledgerframes.errors import (
     ConfigurationError,
     DecodeError,
@@ -26,6 +25,7 @@ from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
 from ledgerframes.recording import REPLAYED
 from ledgerframes.transport import Answer, Request, Sender
+from ledgerframes.transport.classify import ADMITS_KNOWN_ADDRESSES
 from ledgerframes.transport.request import PREFIXES
 
 SKEW: Final = 2.0  # seconds; the header Date has whole seconds
@@ -52,15 +52,7 @@ _ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
 }
 
 
-#: Messages of the transport about causes with a known remedy, by the check that they belong to.
 _body: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_CAUSES: Final = {
-    "certificate": "its certificate is not trusted",
-    "proxy": " the proxy ",
-    "TLS": " got no answer: it does not speak TLS",
-    "clear text": " got no answer: it speaks TLS",
-    "compression": " got no answer: the body is compressed as ",
-}
 
 
 def examine_server(net: Network, interface: Interface, server: str) -> Iterator[Finding]:
@@ -74,13 +66,12 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
     try:
         answer = Sender(net.transport).on(server).send(request, read=_body.decode)
     except LedgerframesError as error:
-        yield from _failed(error, subject, interface, server)
+        yield from _failed(error, subject, interface)
         return
-    message = f"answered in {answer.seconds * 1000:.0f} ms"
     slow = f"answers take {answer.seconds:.1f} s; another server ({interface}_url=) may be closer"
-    yield Finding(
-        subject, "reached", "warn" if answer.seconds > SLOW else "ok", message, slow * (answer.seconds > SLOW)
-    )
+    late = answer.seconds > SLOW
+    took = f"answered in {answer.seconds * 1000:.0f} ms"
+    yield Finding(subject, "reached", "warn" if late else "ok", took, slow if late else "")
     if member not in answer.value:
         yield _no_such_server(subject, interface, f"its answer has no member {member!r}")
         return
@@ -89,10 +80,10 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
     yield from _routes(net, interface, server, subject)
 
 
-def _failed(error: LedgerframesError, subject: str, interface: Interface, server: str) -> Iterator[Finding]:
-    """The finding that an error about a server leads to."""
+def _failed(error: LedgerframesError, subject: str, interface: Interface) -> Iterator[Finding]:
+    """The findings that an error about a server leads to, in the words of the error."""
     if isinstance(error, NoAnswerError):
-        yield _unreached(error, subject, interface, server)
+        yield Finding(subject, "reached", "fail", bare(error), remedy(error))
         return
     if isinstance(error, ConfigurationError):
         yield Finding(subject, "token", "fail", str(error), f"give {interface}_token=, or a profile that fetches one")
@@ -103,59 +94,29 @@ def _failed(error: LedgerframesError, subject: str, interface: Interface, server
     elif isinstance(error, DecodeError) or (isinstance(error, NotFoundError) and error.unknown_route):
         yield _no_such_server(subject, interface, bare(error))
     else:
-        status = f"status {error.status}: {error.detail}" if isinstance(error, StatusError) else bare(error)
-        yield Finding(subject, "kind", "fail", status, "ask its operator; a further URL is asked when one server fails")
-
-
-def _unreached(error: NoAnswerError, subject: str, interface: Interface, server: str) -> Finding:
-    """Distinguish a certificate, a proxy, an unknown name and a closed port."""
-    host = urlsplit(server).hostname or ""
-    text = bare(error)
-    for check, words in _CAUSES.items():
-        if words in text:
-            return Finding(subject, check, "fail", text, remedy(error))
-    advice = f"check {interface}_url= and the network (a VPN? a proxy? an allow-list of addresses?)"
-    if "larger than max_answer_bytes" in text:
-        advice = "raise max_answer_bytes="
-    else:
-        try:
-            if not is_loopback(server):
-                socket.getaddrinfo(host, None)
-        except OSError:
-            text, advice = (
-                f"no address is known for the host {host!r}",
-                f"check the spelling of {interface}_url=, and DNS",
-            )
-    return Finding(subject, "reached", "fail", text, advice)
+        yield Finding(subject, "kind", "fail", bare(error), remedy(error))
 
 
 def _refused(error: NotAuthorizedError, subject: str, interface: Interface) -> Finding:
-    if error.status == 401 or "admits known addresses" in str(error):
-        message = f"refused ({error.status}): {error.detail}"
-        check = "token" if error.status == 401 else "admission"
-        return Finding(subject, check, "fail", message, remedy(error))
-    advice = "other calls may work; ask the operator for the right to " + (
-        "list users" if interface == "ledger" else "read here"
-    )
-    return Finding(subject, "token", "warn", f"taken, but it does not allow this (403): {error.detail}", advice)
+    said = f"({error.status}): {error.detail}"
+    if ADMITS_KNOWN_ADDRESSES in str(error):
+        return Finding(subject, "admission", "fail", f"refused {said}", remedy(error))
+    if error.status == 401:
+        return Finding(subject, "token", "fail", f"refused {said}", remedy(error))
+    right = "list users" if interface == "ledger" else "read here"
+    advice = f"other calls may work; ask the operator for the right to {right}"
+    return Finding(subject, "token", "warn", f"taken, but it does not allow this {said}", advice)
 
 
 def _no_such_server(subject: str, interface: Interface, why: str) -> Finding:
     prefix = PREFIXES.get(interface)
     lacks = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"
-    return Finding(
-        subject,
-        "kind",
-        "fail",
-        f"this is not a {interface}: {why}",
-        f"check {interface}_url=: {lacks} another kind of server",
-    )
+    advice = f"check {interface}_url=: {lacks} another kind of server"
+    return Finding(subject, "kind", "fail", f"this is not a {interface}: {why}", advice)
 
 
 def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Finding]:
     """Compare clocks by the header Date, relative to the middle of the request."""
-    from email.utils import parsedate_to_datetime
-
     if REPLAYED in answer.headers:
         yield Finding(subject, "clock", "unknown", "its answers were recorded")
         return
@@ -168,27 +129,23 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Fin
     if abs(apart) <= SKEW:
         yield Finding(subject, "clock", "ok", f"within {SKEW:g} s of this machine's")
         return
-    direction = "ahead of" if apart > 0 else "behind"
-    yield Finding(
-        subject, "clock", "warn", f"this machine's is {abs(apart):,.0f} s {direction} it",
-        "set the clock: a sync looks for the newest updates near this machine's now",
-    )  # fmt: skip
+    found = f"this machine's is {abs(apart):,.0f} s {'ahead of' if apart > 0 else 'behind'} it"
+    advice = "set the clock: a sync looks for the newest updates near this machine's now"
+    yield Finding(subject, "clock", "warn", found, advice)
 
 
 def _routes(net: Network, interface: Interface, server: str, subject: str) -> Iterator[Finding]:
     """Examine which of an older and a newer route the server knows."""
     if interface not in _ROUTES:
         return
-    old, new = (_knows(net, request, server) for request in _ROUTES[interface])
-    names = [str(request.endpoint) for request in _ROUTES[interface]]
-    there = [name for name, known in zip(names, (old, new), strict=True) if known]
-    if there:
-        release = "an older release, with" if not new else "a newer release, with" if not old else "it has"
-        yield Finding(subject, "release", "ok", f"{release} {' and '.join(there)}")
-    else:
-        yield Finding(
-            subject, "release", "warn", "it knows no route to an update by its id", "history loads all the same"
-        )
+    there = [str(request.endpoint) for request in _ROUTES[interface] if _knows(net, request, server)]
+    if not there:
+        found, advice = "it knows no route to an update by its id", "history loads all the same"
+        yield Finding(subject, "release", "warn", found, advice)
+        return
+    newest = str(_ROUTES[interface][1].endpoint)
+    release = "it has" if len(there) > 1 else "a newer release, with" if newest in there else "an older release, with"
+    yield Finding(subject, "release", "ok", f"{release} {' and '.join(there)}")
 
 
 def _knows(net: Network, request: Request, server: str) -> bool:
