@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from ledgerframes.store.store import Store
 
 
+def profiles() -> dict[str, dict[str, Any]]:
+    """The user's profiles, with keys and values as in config.toml."""
+    path = config_folder(os.environ) / FILE
+    return profiles_of(read_text(path), path)
+
+
 def profile_names(incomplete: str) -> list[str]:
     """The profiles that begin so, for a shell's completion; none where config.toml cannot be read."""
     try:
-        path = config_folder(os.environ) / FILE
-        names = list(profiles_of(read_text(path), path))
+        return listed(profiles)(incomplete)
     except ConfigurationError:
         return []
-    return [name for name in names if name.startswith(incomplete)]
 
 
 def word(help: str, words: Iterable[str] | Callable[[str], list[str]], *names: str) -> Any:  # noqa: A002

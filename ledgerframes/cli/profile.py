@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -15,7 +15,7 @@ from ledgerframes.cli.app import app
 from ledgerframes.cli.help import Group
 from ledgerframes.cli.options import say
 from ledgerframes.config.profile_writing import add_profile, remove_profile
-from ledgerframes.config.profiles import FILE, KEYS, config_folder, from_text, nearest, profiles_of, read_text
+from ledgerframes.config.profiles import FILE, KEYS, config_folder, from_text, nearest
 from ledgerframes.config.token_sources import KEYS as OAUTH_KEYS
 from ledgerframes.errors import InputError
 
@@ -65,12 +65,8 @@ def add(
     own = {key: _single(value) for key, value in opt.chosen(settings).items() if value != ""}
     if "ca_file" in own:
         own["ca_file"] = str(Path(own["ca_file"]).expanduser().absolute())
-    for key, value in _pairs(also or ()):
-        setting, _, member = key.partition(".")
-        place = own.setdefault(setting, {}) if member else own
-        if (member or setting) in place:
-            raise InputError(f"{key} is given twice; leave one of them out")
-        place[member or setting] = value
+    for setting in also or ():
+        _set(own, setting)
     path = add_profile(name, own, folder=config_folder(os.environ), environ=os.environ, replace=replace)
     say(f"profile {name!r} is in {path}", err=True)
 
@@ -78,27 +74,26 @@ def add(
 @profiles.command("list")
 def list_() -> None:
     """List the profiles, a line each: its name and its addresses."""
-    every = _all()
+    every = opt.profiles()
     if not every:
         path = config_folder(os.environ) / FILE
         say(f"there are no profiles in {path}; ledgerframes profile add NAME --scan-url URL adds one", err=True)
     for name, own in every.items():
-        urls = [_shown(key, url) for key in KEYS if key.endswith("_url") for url in _listed(own.get(key))]
-        say("\t".join([name, *urls]))
+        urls = [_shown(key, own[key]) for key in KEYS if key.endswith("_url") and own.get(key)]
+        say("\t".join([name, *(url for one in urls for url in (one if isinstance(one, list) else [one]))]))
 
 
 @profiles.command()
 def show(name: Name, *, as_json: opt.AsJson = False) -> None:
     """Show a profile as stored in the file; of a command that prints a token only the program."""
-    import json
-
-    own = _all().get(name)
-    if own is None:
-        raise InputError(f"there is no profile {name!r}; there are: {', '.join(_all()) or 'none'}")
-    shown = {key: _shown(key, value) for key, value in own.items()}
+    every = opt.profiles()
+    if name not in every:
+        raise InputError(f"there is no profile {name!r}; there are: {', '.join(every) or 'none'}")
+    shown = {key: _shown(key, value) for key, value in every[name].items()}
     if as_json:
         say(json.dumps(shown))
-    for key, value in () if as_json else shown.items():
+        return
+    for key, value in shown.items():
         say(f"{key} = {json.dumps(value, ensure_ascii=False)}")
 
 
@@ -109,23 +104,19 @@ def remove(name: Name) -> None:
     say(f"profile {name!r} is no longer in {path}", err=True)
 
 
-def _all() -> dict[str, dict[str, Any]]:
-    path = config_folder(os.environ) / FILE
-    return profiles_of(read_text(path), path)
-
-
-def _pairs(settings: Iterable[str]) -> Iterable[tuple[str, object]]:
-    """Settings as KEY=VALUE; a value is shown in no message, for it may be a token."""
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals or not value:
-            raise InputError("--set takes KEY=VALUE, such as read_timeout=30")
-        if key.partition(".")[0].endswith("_oauth") and key.count(".") == 1 and key.partition(".")[0] in KEYS:
-            yield key, value
-            continue
-        if key not in KEYS or key.endswith("_oauth"):
-            raise InputError(f"--set {key}=…: {key!r} is not a known key{nearest(key, KEYS)}")
-        yield key, _single(list(read) if isinstance(read := from_text(key, value, f"--set {key}"), tuple) else read)
+def _set(own: dict[str, Any], setting: str) -> None:
+    """Add a setting, KEY=VALUE, to a profile; a value is shown in no message, for it may be a token."""
+    key, _, value = setting.partition("=")
+    if not value:
+        raise InputError("--set takes KEY=VALUE, such as read_timeout=30")
+    name, _, member = key.partition(".")
+    if name not in KEYS or name.endswith("_oauth") != bool(member):
+        raise InputError(f"--set {key}=…: {key!r} is not a known key{nearest(key, KEYS)}")
+    place, last = (own.setdefault(name, {}), member) if member else (own, name)
+    if last in place:
+        raise InputError(f"{key} is given twice; leave one of them out")
+    read = value if member else from_text(name, value, f"--set {key}")
+    place[last] = _single(list(read)) if isinstance(read, tuple) else read
 
 
 def _single(value: Any) -> Any:
@@ -137,19 +128,15 @@ def _single(value: Any) -> Any:
 _USER: Final = re.compile(r"//[^/]*@")
 
 
-def _listed(value: Any) -> list[str]:
-    return value if isinstance(value, list) else [value] if value else []
-
-
 def _shown(key: str, value: Any) -> Any:
     """A value without what must not be in the file, but may have been written there by hand: a token, a password."""
-    if key.endswith("_oauth") and isinstance(value, dict):
-        return {name: given if name in OAUTH_KEYS else "…" for name, given in value.items()}
     if key not in KEYS:
         return "…"
-    if isinstance(value, list) and not key.endswith("_command"):
+    if key.endswith("_oauth") and isinstance(value, dict):
+        return {name: given if name in OAUTH_KEYS else "…" for name, given in value.items()}
+    if key.endswith("_command"):
+        words = value.split() if isinstance(value, str) else [str(word) for word in value]
+        return " ".join([*words[:1], "…"] if len(words) > 1 else words)
+    if isinstance(value, list):
         return [_shown(key, part) for part in value]
-    if not key.endswith("_command"):
-        return _USER.sub("//…@", value) if isinstance(value, str) else value
-    words = value.split() if isinstance(value, str) else [str(word) for word in value]
-    return " ".join([*words[:1], "…"] if len(words) > 1 else words)
+    return _USER.sub("//…@", value) if isinstance(value, str) else value
