@@ -16,7 +16,7 @@ import pyarrow as pa
 from ledgerframes.arguments import choice, flag, path
 from ledgerframes.errors import InputError, RoundedAmountsWarning, warn
 from ledgerframes.export.atomic_write import Staging, writing
-from ledgerframes.export.files import CsvFile, ParquetFile, Partitions, partitioned
+from ledgerframes.export.files import KEYS, CsvFile, ParquetFile, Partitions
 from ledgerframes.export.report import ExportedTable, ExportReport
 from ledgerframes.export.shape import Shape, Times, check_tables, shape_of
 from ledgerframes.export.sources import Opened, Source, open_source
@@ -233,7 +233,7 @@ def _sink(request: _Export, table: Opened, schema: pa.Schema, shape: Shape, path
         return CsvFile(path, schema, foreign=shape.foreign)
     if request.layout == "file":
         return ParquetFile(path, schema, table=table.name)
-    if partitioned(schema):
+    if set(KEYS) <= set(schema.names):
         return Partitions(path, schema, table=table.name)
     path.mkdir()
     return ParquetFile(path / "part-0.parquet", schema, table=table.name)

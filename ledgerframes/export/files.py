@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
-from ledgerframes.export.texts import amount_text, defuse, list_text, time_text
+from ledgerframes.export.texts import amount_text, defuse, json_text, time_text
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.kinds import JSON
 
@@ -130,7 +130,7 @@ def _cells(column: pa.Array, *, foreign: bool) -> pa.Array:
     if pa.types.is_string(kind):
         return _quoted(defuse(column) if foreign else column)
     if pa.types.is_list(kind):
-        return _quoted(list_text(column))
+        return _quoted(json_text(column))
     if pa.types.is_timestamp(kind):
         return pc.coalesce(time_text(column), "")
     if pa.types.is_decimal(kind):
@@ -141,11 +141,6 @@ def _cells(column: pa.Array, *, foreign: bool) -> pa.Array:
 def _quoted(column: pa.Array) -> pa.Array:
     doubled = pc.replace_substring(column, '"', '""')
     return pc.coalesce(pc.binary_join_element_wise('"', doubled, '"', ""), "")
-
-
-def partitioned(schema: pa.Schema) -> bool:
-    """Whether a table has the columns that its partitions would be named by."""
-    return set(KEYS) <= set(schema.names)
 
 
 class Partitions:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 import pyarrow as pa
@@ -13,14 +14,7 @@ import pyarrow.compute as pc
 from ledgerframes.amounts import nearest_double
 from ledgerframes.decoding.personal import is_text
 from ledgerframes.errors import InputError
-from ledgerframes.export.texts import (
-    amount_text,
-    is_texts,
-    list_text,
-    plain_text,
-    record_text,
-    time_text,
-)
+from ledgerframes.export.texts import amount_text, is_texts, json_text, plain_text, time_text
 
 Times = Literal["us", "ms"]
 EXACT: Final = "_exact"
@@ -100,52 +94,53 @@ def shape_of(
     Raises:
         InputError: a column's name or type cannot be exported.
     """
-    safe = safe_columns([field.name for field in schema])
-    outputs = [
-        replace(output, source=field.name)
-        for field in schema
-        for output in _outputs(table, _renamed(field, safe[field.name]), flat, times, twice)
-    ]
+    safe = safe_columns(schema.names)
+    outputs: list[Output] = []
+    for field in schema:
+        own = field if field.name == safe[field.name] else _noted(field, f"member {field.name}")
+        made = _outputs(own.with_name(safe[field.name]), field.name, flat=flat, times=times, twice=twice)
+        if not made:
+            raise InputError(
+                f"column {safe[field.name]!r} of {table!r} is of type {field.type}, which an export cannot hold;"
+                " leave it out, or turn it into text, numbers or times first"
+            )
+        outputs += made
     check_columns(table, [output.field.name for output in outputs])
     return Shape(tuple(outputs))
 
 
-def _renamed(field: pa.Field, name: str) -> pa.Field:
-    """A field under a name that every reader knows, with its own name in its meaning."""
-    return field if name == field.name else _typed(field, field.type, f"member {field.name}").with_name(name)
-
-
-def _outputs(
-    table: str,
-    field: pa.Field,
-    flat: bool,  # noqa: FBT001 - all of it is shape_of's own
-    times: Times,
-    twice: bool,  # noqa: FBT001
-) -> Iterator[Output]:
+def _outputs(field: pa.Field, source: str, *, flat: bool, times: Times, twice: bool) -> list[Output]:
+    """The columns that one is exported as; none if its type cannot be."""
     kind = field.type
+
+    def output(
+        kind: pa.DataType, make: Make | None = None, *, note: str = "", ending: str = "", **marks: bool
+    ) -> Output:
+        own = _noted(field, note).with_name(field.name + ending).with_type(kind)
+        return Output(own, source, make or (lambda column: column.cast(kind)), **marks)
+
     if pa.types.is_timestamp(kind):
-        yield from _time(field, flat=flat, times=times, twice=twice)
-    elif pa.types.is_duration(kind):
+        zone = kind.tz and "UTC"
+        unit = "ms" if times == "ms" and kind.unit != "s" else kind.unit
+        shown = pa.timestamp(unit, None if flat else zone)
+        floor = partial(_floored, to=pa.timestamp(unit, zone))
+        moment = output(shown, lambda column: floor(column).cast(shown), note="UTC" if flat and zone else "")
+        text = output(pa.string(), lambda column: time_text(floor(column)), note="exact", ending=TIME_TEXT)
+        return [moment, text] if twice else [moment]
+    if pa.types.is_duration(kind):
         # few programs know durations, and Parquet itself has none
-        yield Output(_typed(field, pa.float64(), "in seconds").with_name(field.name + SECONDS), field.name, _seconds)
-    elif pa.types.is_decimal(kind):
-        yield from _amount(field) if flat else [Output(field, field.name, _same)]
-    elif is_text(kind):
-        yield Output(_typed(field, pa.string()), field.name, plain_text, foreign=True)
-    elif is_texts(kind):
-        if flat:
-            yield Output(_typed(field, pa.string(), "a JSON array"), field.name, list_text)
-        else:
-            yield Output(_typed(field, pa.list_(pa.string())), field.name, _lists)
-    elif _is_record(kind):
-        yield Output(_typed(field, pa.string(), "JSON"), field.name, record_text, foreign=True)
-    elif any(is_it(kind) for is_it in _PLAIN):
-        yield Output(field, field.name, _same)
-    else:
-        raise InputError(
-            f"column {field.name!r} of {table!r} is of type {kind}, which an export cannot hold;"
-            " leave it out, or turn it into text, numbers or times first"
-        )
+        return [output(pa.float64(), _seconds, note="in seconds", ending=SECONDS)]
+    if pa.types.is_decimal(kind) and flat:
+        number = output(pa.float64(), nearest_double, note="rounded to the nearest double", amount=True)
+        return [number, output(pa.string(), amount_text, note="exact decimal as text", ending=EXACT)]
+    if is_text(kind):
+        return [output(pa.string(), plain_text, foreign=True)]
+    if is_texts(kind):
+        return [output(pa.string(), json_text, note="a JSON array") if flat else output(pa.list_(pa.string()))]
+    if _is_record(kind):
+        return [output(pa.string(), json_text, note="JSON")]
+    plain = pa.types.is_decimal(kind) or any(is_it(kind) for is_it in _PLAIN)
+    return [output(kind)] if plain else []
 
 
 def _is_record(kind: pa.DataType) -> bool:
@@ -159,51 +154,25 @@ def _in_json(kind: pa.DataType) -> bool:
     return is_text(kind) or pa.types.is_decimal(kind) or any(is_it(kind) for is_it in _JSON)
 
 
-def _time(field: pa.Field, *, flat: bool, times: Times, twice: bool) -> Iterator[Output]:
-    unit = "ms" if times == "ms" and field.type.unit != "s" else field.type.unit
-    zone = field.type.tz and "UTC"
-    kind = pa.timestamp(unit, None if flat else zone)
-    floored = pa.timestamp(unit, zone)
-    note = "UTC" if flat and zone else ""
-
-    def rounded_down(column: pa.Array) -> pa.Array:
-        naive = column.cast(pa.timestamp(field.type.unit))
-        if field.type.unit != unit:
-            naive = pc.floor_temporal(naive, unit="millisecond")
-        return naive.cast(pa.timestamp(unit))
-
-    yield Output(_typed(field, kind, note), field.name, lambda column: rounded_down(column).cast(kind))
-    if twice:
-        text = _typed(field, pa.string(), "exact").with_name(field.name + TIME_TEXT)
-        yield Output(text, field.name, lambda column: time_text(rounded_down(column).cast(floored)))
+def _floored(column: pa.Array, to: pa.DataType) -> pa.Array:
+    """Times in a coarser unit, rounded toward the past."""
+    naive = column.cast(pa.timestamp(column.type.unit))
+    if column.type.unit != to.unit:
+        naive = pc.floor_temporal(naive, unit="millisecond")
+    return naive.cast(pa.timestamp(to.unit)).cast(to)
 
 
-def _amount(field: pa.Field) -> Iterator[Output]:
-    number = _typed(field, pa.float64(), "rounded to the nearest double")
-    text = _typed(field, pa.string(), "exact decimal as text").with_name(field.name + EXACT)
-    yield Output(number, field.name, nearest_double, amount=True)
-    yield Output(text, field.name, amount_text)
-
-
-def _typed(field: pa.Field, kind: pa.DataType, note: str = "") -> pa.Field:
-    """The field with another type, a note added to its meaning."""
+def _noted(field: pa.Field, note: str) -> pa.Field:
+    """The field with a note added to its meaning."""
+    if not note:
+        return field
     metadata = dict(field.metadata or {})
-    if note:
-        meaning = metadata.get(b"description", b"").decode()
-        metadata[b"description"] = (f"{meaning} ({note})" if meaning else note).encode()
-    return pa.field(field.name, kind, nullable=field.nullable, metadata=metadata or None)
+    meaning = metadata.get(b"description", b"").decode()
+    return field.with_metadata(metadata | {b"description": (f"{meaning} ({note})" if meaning else note).encode()})
 
 
 def _seconds(column: pa.Array) -> pa.Array:
     return pc.divide(column.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
-
-
-def _lists(column: pa.Array) -> pa.Array:
-    return column.cast(pa.list_(pa.string()))
-
-
-def _same(column: pa.Array) -> pa.Array:
-    return column
 
 
 def check_tables(names: Iterable[str], *, sheets: bool) -> None:

@@ -47,14 +47,8 @@ def amount_text(column: pa.Array) -> pa.Array:
     return pa.array([None if amount is None else format(amount, "f") for amount in column.to_pylist()], pa.string())
 
 
-def list_text(column: pa.Array) -> pa.Array:
-    """Lists of text as JSON."""
-    cells = [None if cell is None else json.dumps(cell, ensure_ascii=False) for cell in column.to_pylist()]
-    return pa.array(cells, pa.string())
-
-
-def record_text(column: pa.Array) -> pa.Array:
-    """Records, and lists of anything, as JSON without the members that are null."""
+def json_text(column: pa.Array) -> pa.Array:
+    """Records and lists as JSON, without the members that are null."""
     cells = [None if cell is None else json.dumps(_members(cell), ensure_ascii=False) for cell in column.to_pylist()]
     return pa.array(cells, pa.string())
 

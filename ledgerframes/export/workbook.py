@@ -61,7 +61,10 @@ class Workbook:
         self._book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(scratch)} | plain)
         self._bold = self._book.add_format({"bold": True})
         self.quoted = self._book.add_format({"quote_prefix": True})
-        self._formats: dict[str, Format] = {}
+        #: Of numbers and times, by their patterns.
+        self.formats = {
+            pattern: self._book.add_format({"num_format": pattern}) for pattern in (TIME, DAY, AMOUNT, COUNT, WHOLE)
+        }
         self.sheet_rows = sheet_rows
 
     def close(self) -> None:
@@ -86,14 +89,6 @@ class Workbook:
             with suppress(OSError):
                 sheet.row_data_fh.close()
 
-    def format(self, pattern: str | None) -> Format | None:
-        """The workbook's format for numbers or times of a pattern."""
-        if pattern is None:
-            return None
-        if pattern not in self._formats:
-            self._formats[pattern] = self._book.add_format({"num_format": pattern})
-        return self._formats[pattern]
-
     def begin(self, title: str, names: Sequence[str]) -> Worksheet:
         """Begin a sheet with its line of names, which stays in sight."""
         sheet = self._book.add_worksheet(title)
@@ -115,12 +110,8 @@ class Workbook:
             text, cut = fit(value)
             sheet.write_string(row, place, text, style)
             return cut
-        if isinstance(value, bool):
-            sheet.write_boolean(row, place, value)
-        elif isinstance(value, date):
-            sheet.write_datetime(row, place, value, style)
-        elif value is not None:
-            sheet.write_number(row, place, value, style)
+        if value is not None:
+            sheet.write(row, place, value, style)
         return False
 
     def about(self, origin: Mapping[str, str], shapes: Mapping[str, Shape]) -> None:
@@ -152,7 +143,7 @@ class Sheets:
         """
         self._book = book
         self._name = name
-        self._columns = [(output, book.format(number_format(output))) for output in shape.outputs]
+        self._columns = [(output, book.formats.get(number_format(output))) for output in shape.outputs]
         self._names = shape.schema.names
         self._widths = [width(name, []) for name in self._names]
         self._begun = 0
@@ -260,8 +251,8 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-def number_format(output: Output) -> str | None:
-    """Excel's format for the cells of a column; None for text, truth values and numbers of any size."""
+def number_format(output: Output) -> str:
+    """Excel's format for the cells of a column; empty for text, truth values and numbers of any size."""
     kind = output.field.type
     if pa.types.is_timestamp(kind):
         return TIME
@@ -270,7 +261,7 @@ def number_format(output: Output) -> str | None:
     if pa.types.is_integer(kind):
         unit = (output.field.metadata or {}).get(b"unit", b"").decode()
         return WHOLE if unit in _ORDINAL else COUNT
-    return AMOUNT if output.amount else None
+    return AMOUNT if output.amount else ""
 
 
 def width(name: str, cells: list[Any]) -> int:
