@@ -22,6 +22,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _LONGEST_SHOWN: Final = 100
+#: Words of a choice that a message lists although one of them is near.
+_FEW: Final = 10
 _UNITS: Final = {
     unit: micros
     for units, micros in (
@@ -190,9 +192,12 @@ def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
         InputError: it is not one of them.
     """
     if not isinstance(value, str) or value not in allowed:
+        near = did_you_mean(value, allowed)
+        if near and len(allowed) > _FEW:
+            refuse(name, value, near.removeprefix("; "))
         words = [repr(word) for word in allowed]
         listed = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
-        refuse(name, value, f"give {listed}{did_you_mean(value, allowed)}")
+        refuse(name, value, f"give {listed}{near}")
     return str(value)
 
 

@@ -122,7 +122,7 @@ def test_a_history_and_a_store_are_exported_exactly(world, tmp_path):
         amounts = pq.read_table(tmp_path / f"{name}.parquet")["amount"].drop_null().to_pylist()
         assert isinstance(amounts[0], Decimal)
         assert amounts == exact
-    with pytest.raises(lf.errors.InputError, match="'reward' is not a table of this; did you mean 'rewards'"):
+    with pytest.raises(lf.errors.InputError, match="tables='reward' is not valid: did you mean 'rewards'"):
         lf.export(history, tmp_path / "x", tables=["reward"])
     with pytest.raises(
         lf.errors.InputError, match=r'frames by the names of their tables, such as \{"rewards": frame\}'

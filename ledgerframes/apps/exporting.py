@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 import pandas as pd
 import pyarrow as pa
 
-from ledgerframes.arguments import did_you_mean, flag, names, shown, suggesting
+from ledgerframes.arguments import choice, flag, names, shown, suggesting
 from ledgerframes.errors import InputError
 from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
@@ -143,12 +143,9 @@ def _sources(data: Any, wanted: list[str] | None, history: Callable[[], Any]) ->
         )
     if wanted is None:
         return there
-    computed = {} if not isinstance(data, Store | History) else DERIVED
+    computed = DERIVED if isinstance(data, Store | History) else {}
     for name in wanted:
-        if name not in there and name not in computed:
-            known = [*there, *computed]
-            hint = did_you_mean(name, known) or f"; there are {', '.join(map(str, known))}"
-            raise InputError(f"tables: {name!r} is not a table of this{hint}")
+        choice(name, "tables", [*map(str, there), *computed])
     return {name: there[name] if name in there else partial(_computed, name, history) for name in wanted}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
-from ledgerframes.arguments import choice, did_you_mean
+from ledgerframes.arguments import choice
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
@@ -55,9 +55,7 @@ def plot(
     from ledgerframes.models import governance
 
     chart = chart.replace("_", "-")  # as in Python
-    if chart not in CHARTS:
-        hint = did_you_mean(chart, CHARTS) or f"; there are {', '.join(CHARTS)}"
-        raise InputError(f"{chart!r} is not a chart{hint}")
+    choice(chart, "CHART", CHARTS)
     target = Path(f"{chart}.png") if output is None else output
     if target.suffix.lower() not in _ENDINGS:
         raise InputError(f"--output {str(target)!r} is not valid: give a file that ends in {', '.join(_ENDINGS)}")

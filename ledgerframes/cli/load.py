@@ -8,14 +8,13 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from ledgerframes.arguments import did_you_mean
+from ledgerframes.arguments import choice
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.help import option_of
 from ledgerframes.cli.output import check_output, write_tables
 from ledgerframes.errors import InputError
-from ledgerframes.paging.cursor import Bound
 from ledgerframes.tables.catalogue import CATALOGUE
 
 #: Tables that come with others, or from a store alone.
@@ -92,26 +91,20 @@ def load(
 
     ledgerframes load licenses -o licenses.csv --scan-url https://HOST/api/scan
     """
-    if table not in LOADABLE:
-        hint = did_you_mean(table, LOADABLE) or f"; there are {', '.join(LOADABLE)}"
-        raise InputError(f"{table!r} is not a table that can be loaded{hint}")
+    choice(table, "TABLE", LOADABLE)
     check_output(output, tables=table, several=table in _SEVERAL)
-    bound: Any = _offset if table in _BY_OFFSET else _bound
     chosen = opt.chosen(options)
-    chosen |= {name: bound(chosen[name], name) for name in ("start", "end", "at") if name in chosen}
+    for name in {"start", "end", "at"} & chosen.keys():
+        chosen[name] = _offset(chosen[name], name) if table in _BY_OFFSET else opt.bound(chosen[name])
     chosen |= {"columns": chosen["columns"].split(",")} if "columns" in chosen else {}
     chosen |= {"personal": True} if personal and table == "licenses" else {}
-    loader, arguments = _call(table, chosen)
+    loader = _loader(table, chosen)
     with network() as net:
-        loaded = loader(net, as_="arrow", **arguments)
+        loaded = loader(net, as_="arrow", **chosen)
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
     opt.say_range(next(iter(tables.values())), chosen.get("last"), warned=True)
     write_tables(tables, output, personal=personal)
-
-
-def _bound(text: str, _name: str) -> Bound | None:
-    return opt.bound(text)
 
 
 def _offset(text: str, name: str) -> int:
@@ -125,8 +118,8 @@ def _offset(text: str, name: str) -> int:
     return int(text)
 
 
-def _call(table: str, chosen: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The table's loader and its arguments, checked by the loader's own signature.
+def _loader(table: str, chosen: dict[str, Any]) -> Any:
+    """The table's loader, by whose own signature the arguments are checked.
 
     Raises:
         InputError: an option does not apply to this table, or one that it needs is missing.
@@ -134,18 +127,14 @@ def _call(table: str, chosen: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     import ledgerframes
 
     loader = getattr(ledgerframes, f"load_{table}")
-    known: set[str] = set()
-    needed: set[str] = set()
-    for name, parameter in list(inspect.signature(loader).parameters.items())[1:]:
-        known.add(name)
-        if parameter.default is parameter.empty:
-            needed.add(name)
+    takes = inspect.signature(loader).parameters
     for name in chosen:
-        if name not in known or (name == "columns" and table in _SEVERAL):
+        if name not in takes or (name == "columns" and table in _SEVERAL):
             raise InputError(f"{_option(name)} does not apply to {table}; see: ledgerframes load --help")
-    for name in sorted(needed - set(chosen)):
-        raise InputError(f"{table} needs {_option(name)}")
-    return loader, chosen
+    for name, parameter in takes.items():
+        if parameter.default is parameter.empty and name not in {"net", *chosen}:
+            raise InputError(f"{table} needs {_option(name)}")
+    return loader
 
 
 def _option(name: str) -> str:

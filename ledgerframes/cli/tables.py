@@ -201,18 +201,16 @@ def compute(
     ledgerframes compute app_daily lake -o apps.csv
     """
     import ledgerframes
-    from ledgerframes.arguments import did_you_mean
+    from ledgerframes.arguments import choice
     from ledgerframes.errors import InputError
     from ledgerframes.models.computing import not_understood
     from ledgerframes.tables.derived import DERIVED
 
     table = table.replace("-", "_")  # charts' names have the one, tables' the other
-    if table not in DERIVED:
-        listed = ledgerframes.models()
-        if table in set(listed["model"][listed["kind"] == "table"]):
-            raise InputError(f'{table!r} is a table of sql, not of compute: ledgerframes sql LAKE "from {table}"')
-        hint = did_you_mean(table, DERIVED) or f"; there are {', '.join(DERIVED)}"
-        raise InputError(f"{table!r} is not a table that events give{hint}")
+    listed = ledgerframes.models()
+    if table not in DERIVED and table in set(listed["model"][listed["kind"] == "table"]):
+        raise InputError(f'{table!r} is a table of sql, not of compute: ledgerframes sql LAKE "from {table}"')
+    choice(table, "TABLE", list(DERIVED))
     function = getattr(ledgerframes, table)
     takes = signature(function).parameters
     options = opt.chosen({"at": opt.bound(at), "every": every, "party": party})

@@ -12,7 +12,7 @@ import ledgerframes as lf
 
 #: What is typed, and what the one line on standard error says.
 WRONG = {
-    "load parties -o lake --scan-url URL": "'parties' is not a table that can be loaded",
+    "load parties -o lake --scan-url URL": "TABLE='parties' is not valid: did you mean 'updates'?",
     "load history -o lake --scan-url URL --start yesterday": "--start 'yesterday' is not a time: write 20",
     "load history -o lake --scan-url URL --last week": "--last 'week' is not valid: give a duration",
     "plan --scan-url URL --start 2025-02-01 --end 2025-01-01": "is not after --start",
@@ -56,7 +56,7 @@ WRONG = {
     "coverage LAKE --as-of never": "a sync's id or the number of a document\n",
     "movements LAKE --party alice": "such as 'alice::1220…'; without --party the table has all",
     "movements LAKE --party a::1 --party b::1": "movements is of one --party",
-    "compute vots LAKE": "'vots' is not a table that events give; did you mean 'votes'?",
+    "compute vots LAKE": "TABLE='vots' is not valid: did you mean 'votes'?",
     "compute active-contracts LAKE": 'ledgerframes sql LAKE "from active_contracts"',
     "compute rewards LAKE -o - --json": "leave out --json or --csv",
     "export LAKE out --for powerbi": "--for='powerbi' is not valid: give 'bi'",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ledgerframes.results import Result, html_table
@@ -75,7 +77,7 @@ class Diagnosis(Result):
 
     def __str__(self) -> str:
         lines = []
-        for subject, findings in self._by_subject().items():
+        for subject, findings in groupby(self.findings, attrgetter("subject")):
             lines += ["", subject]
             for finding in findings:
                 lines.append(f"  {_MARKS[finding.status]}  {finding.check}: {finding.found}")
@@ -95,12 +97,6 @@ class Diagnosis(Result):
         )
         warned = f", {counts['warn']} to look at" if counts["warn"] else ""
         return f"{verdict}{warned} ({self.requests} requests, {self.seconds:.1f} s)"
-
-    def _by_subject(self) -> dict[str, list[Finding]]:
-        grouped: dict[str, list[Finding]] = {}
-        for finding in self.findings:
-            grouped.setdefault(finding.subject, []).append(finding)
-        return grouped
 
 
 def bare(error: Exception) -> str:
