@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 import pyarrow as pa
 
@@ -31,19 +31,8 @@ WORKBOOK: Final = "ledgerframes.xlsx"
 _log = logging.getLogger(__name__)
 
 
-class Sink(Protocol):
-    """A file, or several, being written."""
-
-    rows: int
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows."""
-
-    def close(self) -> None:
-        """Write the remaining rows and close."""
-
-    def give_up(self) -> None:
-        """Release opened files, without raising an error."""
+#: A file, or several, being written.
+Sink = ParquetFile | CsvFile | Partitions | Sheets
 
 
 @dataclass(frozen=True)
@@ -224,7 +213,7 @@ def _poured(table: Opened, shape: Shape, sink: Sink, place: Path) -> WrittenTabl
     except BaseException:
         sink.give_up()
         raise
-    cut = getattr(sink, "cut", 0)
+    cut = sink.cut if isinstance(sink, Sheets) else 0
     return WrittenTable(table.name, sink.rows, place, shape.schema, cut, table.lost.total(), table.rounded)
 
 
@@ -269,9 +258,9 @@ def _report(written: list[WrittenTable], target: Path, request: _Export, seconds
     tables: list[ExportedTable] = []
     sizes: dict[str, int] = {}
     for file in written:
-        files = sorted(file.place.rglob("*.parquet")) if file.place.is_dir() else [file.place]
-        own_sizes = {str(path): path.stat().st_size for path in files}
-        sizes |= own_sizes
-        own = None if request.format == "xlsx" else sum(own_sizes.values())
-        tables.append(ExportedTable(file.name, file.rows, own, tuple(own_sizes), file.cut, file.lost))
+        paths = sorted(file.place.rglob("*.parquet")) if file.place.is_dir() else [file.place]
+        own = {str(path): path.stat().st_size for path in paths}
+        sizes |= own
+        size = None if request.format == "xlsx" else sum(own.values())
+        tables.append(ExportedTable(file.name, file.rows, size, tuple(own), file.cut, file.lost))
     return ExportReport(str(target), request.format, tuple(tables), sum(sizes.values()), seconds)

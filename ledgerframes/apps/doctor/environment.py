@@ -6,7 +6,8 @@ import os
 import platform
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,6 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.sync.network_check import network_for
 from ledgerframes.transport.proxies import proxy_for
-from ledgerframes.transport.tls import TRUST_VARIABLES, trusted
 from ledgerframes.version import __version__
 
 HERE: Final = "this machine"
@@ -59,7 +59,7 @@ def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def examine_settings(net: Network) -> Iterator[Finding]:
-    """Examine the configuration: tokens' lifetimes, proxies and certificates."""
+    """Examine the configuration: tokens' lifetimes, and by which proxies servers are reached."""
     settings = net.settings
     configured = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
     for interface in INTERFACES:
@@ -73,33 +73,10 @@ def examine_settings(net: Network) -> Iterator[Finding]:
         advice = "use https if the server has it: anyone on the network path can use the token"
         yield Finding(HERE, "clear text", "warn", f"a token goes to {', '.join(clear)} unencrypted", advice)
     away = [url for interface in configured for url in getattr(settings, f"{interface}_url") if not is_loopback(url)]
-    yield from _proxies(away)
-    if any(url.startswith("https") for url in away):
-        yield _certificates(settings.ca_file)
-
-
-def _proxies(away: Sequence[str]) -> Iterator[Finding]:
-    """By which proxy a server is reached, without the user info of the proxy."""
-    try:
-        proxies = {url: proxy for url in away if (proxy := proxy_for(url)) is not None}
-    except ConfigurationError as error:
-        yield Finding(HERE, "proxies", "fail", str(error), "fix or unset the variable that it names")
-        return
-    if proxies:
-        used = (f"{url} by {proxy.shown} ({proxy.variable})" for url, proxy in proxies.items())
-        yield Finding(HERE, "proxies", "ok", "; ".join(used))
-
-
-def _certificates(ca_file: str | None) -> Finding:
-    """The certificates that TLS trusts, and whether their files can be read."""
-    try:
-        trusted(ca_file)
-    except ConfigurationError as error:
-        return Finding(HERE, "certificates", "fail", str(error), "fix or unset the setting or variable that it names")
-    named = next((name for name in TRUST_VARIABLES if os.environ.get(name)), None)
-    usual = f"those that {named} names" if named else "the public authorities"
-    own = f", and {ca_file}" if ca_file else ""
-    return Finding(HERE, "certificates", "ok", f"trusted are {usual}{own}")
+    with suppress(ConfigurationError):  # of which every server tells that cannot be asked for it
+        used = [f"{url} by {proxy.shown} ({proxy.variable})" for url in away if (proxy := proxy_for(url)) is not None]
+        if used:
+            yield Finding(HERE, "proxies", "ok", "; ".join(used))
 
 
 def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:

@@ -13,7 +13,6 @@ from ledgerframes.errors import ConfigurationError
 
 _SERVERS: Final = 10  # requests after which no further server is examined
 _COMPARED: Final = 3  # scans that are compared
-_UNUSABLE: Final = frozenset({("proxies", "fail"), ("certificates", "fail")})
 
 if TYPE_CHECKING:
     from ledgerframes.apps.doctor.diagnosis import Diagnosis, Finding
@@ -72,13 +71,10 @@ def _examine(net: Network, store: str | None) -> Iterator[Finding]:
 
     before = _requests(net)
     yield from environment.examine_surroundings(os.environ)
-    of_settings = tuple(environment.examine_settings(net))
-    yield from of_settings
-    # without its proxies and certificates the way to the servers cannot be set up
-    usable = not any((finding.check, finding.status) in _UNUSABLE for finding in of_settings)
+    yield from environment.examine_settings(net)
     scans = []
     for interface in INTERFACES:
-        for url in getattr(net.settings, f"{interface}_url") if usable else ():
+        for url in getattr(net.settings, f"{interface}_url"):
             if _requests(net) - before > _SERVERS:
                 yield Finding(f"{interface} {url}", "reached", "unknown", "not asked: doctor sends about 30 requests")
                 continue

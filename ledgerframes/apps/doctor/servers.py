@@ -86,7 +86,7 @@ def _failed(error: LedgerframesError, subject: str, interface: Interface) -> Ite
         yield Finding(subject, "reached", "fail", bare(error), remedy(error))
         return
     if isinstance(error, ConfigurationError):
-        yield Finding(subject, "token", "fail", str(error), f"give {interface}_token=, or a profile that fetches one")
+        yield Finding(subject, "reached", "fail", str(error), "fix or unset the setting or variable that it names")
         return
     yield Finding(subject, "reached", "ok", "it answers")
     if isinstance(error, NotAuthorizedError):
