@@ -38,13 +38,7 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
     }
-    return numbers | libraries()
-
-
-def libraries() -> dict[str, str]:
-    """The version of every library that is installed."""
-    found = {}
     for name in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            numbers[name] = metadata.version(name)
+    return numbers

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, cast
 
 import typer
 
+from ledgerframes import plot as charts
 from ledgerframes.arguments import choice
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
@@ -18,12 +19,8 @@ from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import Staging, check_folder, refuse_taken
 
 _ENDINGS: Final = (".png", ".svg", ".pdf")
-#: The charts by their names in the shell; importing them takes longer than a shell waits.
-CHARTS: Final = (
-    "reassignment-flows", "reassignment-matrix", "reassignment-timeline", "in-flight", "updates", "holdings",
-    "holding-fees", "balances", "rewards", "burn", "coin-supply", "transfers", "validators", "license-growth", "votes",
-    "price-votes", "issuance", "supply-by-purpose", "app-shares", "validator-scorecard", "retention",
-)  # fmt: skip
+#: The charts of a lake, by their names in the shell.
+CHARTS: Final = tuple(name.replace("_", "-") for name in dir(charts) if name not in {"style", "instrument_supply"})
 
 
 @app.command()
@@ -51,7 +48,6 @@ def plot(
     """
     import matplotlib as mpl
 
-    from ledgerframes import plot as charts
     from ledgerframes.models import governance
 
     chart = chart.replace("_", "-")  # as in Python

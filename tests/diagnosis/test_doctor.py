@@ -236,7 +236,7 @@ def test_what_the_environment_says_wrong_is_told_without_its_secrets(ledger, com
         assert (f"{proxy.replace('user:s3cret', '***')} (HTTPS_PROXY)" in str(found)) == (address == proxy)
     monkeypatch.delenv("HTTPS_PROXY")
     monkeypatch.setenv("LEDGERFRAMES_DECODER", "fast")
-    assert "'fast' is not valid" in finding(lf.doctor(ledger), "decoder").found
+    assert "'fast' is not valid" in finding(lf.doctor(ledger), "versions").found
     monkeypatch.delenv("LEDGERFRAMES_DECODER")
 
     command("profile", "add", "mainnet", "--scan-url", ledger.sandbox.scan_url, "--token-env", "MAINNET_TOKEN")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import stat
 import time
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare
-from ledgerframes.apps.versions import libraries
+from ledgerframes.apps.versions import versions
 from ledgerframes.config.profiles import FILE, config_folder
 from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
 from ledgerframes.config.token_sources import claims, expiry
@@ -25,7 +24,6 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
 from ledgerframes.store.sync.network_check import network_for
 from ledgerframes.transport.proxies import proxy_for
-from ledgerframes.version import __version__
 
 HERE: Final = "this machine"
 SOON: Final = 600
@@ -33,16 +31,12 @@ _SETTLE: Final = 60_000_000
 
 
 def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Examine versions, the decoder, and the configuration file."""
-    versions = ", ".join(f"{name} {number}" for name, number in libraries().items())
-    own = f"ledgerframes {__version__}, Python {platform.python_version()} on {platform.system()}"
-    yield Finding(HERE, "versions", "ok", f"{own}; {versions}")
+    """Examine versions, the decoder among them, and the configuration file."""
     try:
-        decoder = choice()
+        found = ", ".join(f"{name} {number}" for name, number in versions().items())
+        yield Finding(HERE, "versions", "ok", found, choice().advice)
     except ConfigurationError as error:
-        yield Finding(HERE, "decoder", "fail", str(error), f"change or unset {VARIABLE}")
-    else:
-        yield Finding(HERE, "decoder", "ok", str(decoder), decoder.advice)
+        yield Finding(HERE, "versions", "fail", str(error), f"change or unset {VARIABLE}")
     try:
         path = config_folder(environ) / FILE
         rights = path.stat().st_mode
