@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+import ledgerframes
 from ledgerframes.arguments import choice
 from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
@@ -15,25 +16,19 @@ from ledgerframes.cli.app import app
 from ledgerframes.cli.help import option_of
 from ledgerframes.cli.output import check_output, write_tables
 from ledgerframes.errors import InputError
-from ledgerframes.tables.catalogue import CATALOGUE
 
-#: Tables that come with others, or from a store alone.
-_PARTS: Final = frozenset({"ledger_transactions", "ledger_events", "rejects", "views", "app_activity"})
 #: Loads of several tables, into a folder.
 _SEVERAL: Final = frozenset({"history", "verdicts", "ledger_transaction", "ledger_history"})
 #: Tables counted by a participant's offsets, not by times.
 _BY_OFFSET: Final = frozenset({"ledger_history", "ledger_contracts"})
 _AT: Final = "active_contracts, coins: the newest snapshot up to this time, UTC; ledger_contracts: an offset."
 _OUTPUT: Final = "A file .parquet, .csv, .json or .xlsx, a folder, or - for CSV on standard output."
-#: Everything that a user can load: the three history tables in one pass, or any table that a loader fills.
-LOADABLE: Final = (
-    "history",
-    *(name for name in CATALOGUE if name not in _PARTS),
-    "ledger_transaction",
-    "ledger_history",
-    "votes",
+#: What a user can load, the three history tables in one pass among it; an update and an opening are for Python alone.
+LOADABLE: Final = tuple(
+    name.removeprefix("load_")
+    for name in dir(ledgerframes)
+    if name.startswith("load_") and name not in {"load_update", "load_opening"}
 )
-
 
 #: The options for a loader, by the arguments of it that they give.
 _OPTIONS: Final[dict[str, Any]] = {
@@ -124,8 +119,6 @@ def _loader(table: str, chosen: dict[str, Any]) -> Any:
     Raises:
         InputError: an option does not apply to this table, or one that it needs is missing.
     """
-    import ledgerframes
-
     loader = getattr(ledgerframes, f"load_{table}")
     takes = inspect.signature(loader).parameters
     for name in chosen:

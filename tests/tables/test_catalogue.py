@@ -6,7 +6,6 @@ import pytest
 
 import ledgerframes as lf
 from docs.dictionary import PAGE, page
-from ledgerframes.cli.load import LOADABLE
 from ledgerframes.decoding.records import read_records
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.tables.derived import COMPUTED
@@ -61,8 +60,3 @@ def test_columns_that_need_asking_are_there_only_then():
     assert "contact_point" not in licenses.having().names
     assert "contact_point" in licenses.having("personal").names
     assert "created_event_blob" in licenses.having("blobs").names
-
-
-def test_every_table_that_the_command_line_offers_has_a_loader():
-    missing = [name for name in LOADABLE if not callable(getattr(lf, f"load_{name}", None))]
-    assert missing == [], "ledgerframes/__init__.py exports no load_ of these"
