@@ -135,15 +135,11 @@ def _typed(name: str, schema: pa.Schema) -> pa.Schema:
     for place, column in enumerate(schema):
         if pa.types.is_null(column.type) and column.name in types:
             schema = schema.set(place, column.with_type(types[column.name]))
-        elif pa.types.is_decimal(column.type) and _fits(column.type, amount):
-            schema = schema.set(place, column.with_type(amount))
+        elif pa.types.is_decimal(kind := column.type):
+            digits = kind.precision - kind.scale
+            if kind.scale <= amount.scale and digits <= amount.precision - amount.scale:
+                schema = schema.set(place, column.with_type(amount))
     return schema
-
-
-def _fits(kind: pa.DataType, amount: pa.DataType) -> bool:
-    """Whether an amount holds every digit of a decimal, before the point and after it."""
-    whole_digits: int = amount.precision - amount.scale
-    return bool(kind.scale <= amount.scale and kind.precision - kind.scale <= whole_digits)
 
 
 def _declared(name: str) -> Table | None:
