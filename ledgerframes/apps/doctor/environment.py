@@ -56,11 +56,11 @@ def examine_settings(net: Network) -> Iterator[Finding]:
     """Examine the configuration: tokens' lifetimes, and by which proxies servers are reached."""
     settings = net.settings
     configured = [interface for interface in INTERFACES if getattr(settings, f"{interface}_url")]
-    for interface in INTERFACES:
+    for interface in configured:
         secret = net.transport.token(interface)
         if secret is not None:
-            yield from _token(f"{interface} token", secret, used=interface in configured)
-        elif interface in configured and interface in {"ledger", "validator"}:
+            yield from _token(f"{interface} token", secret)
+        elif interface in {"ledger", "validator"}:
             yield Finding(HERE, f"{interface} token", "skipped", "none is given, which some servers allow")
     clear = [url for _, url in settings.unencrypted()]
     if clear:
@@ -73,17 +73,12 @@ def examine_settings(net: Network) -> Iterator[Finding]:
             yield Finding(HERE, "proxies", "ok", "; ".join(used))
 
 
-def _token(check: str, secret: Secret, *, used: bool) -> Iterator[Finding]:
+def _token(check: str, secret: Secret) -> Iterator[Finding]:
     """Until when a token is valid and for whom, if it states that; the token is never shown."""
-    if secret.fetched and not used:
-        return
     try:
         token = secret.reveal()
     except LedgerframesError as error:
-        advice = "set or fetch it as the message says" if used else "no server here needs it; take it out, or set it"
-        yield Finding(HERE, check, "fail" if used else "warn", str(error), advice)
-        return
-    if not used:
+        yield Finding(HERE, check, "fail", str(error), "set or fetch it as the message says")
         return
     expires = expiry(token)
     left = 0 if expires is None else expires - time.time()
