@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 
@@ -25,8 +25,43 @@ from ledgerframes.tables.table import Table
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Incomplete:
+    """What computed tables lack, for one warning of each kind.
+
+    Attributes:
+        begun_before: by table, how many contracts from before the range nothing may describe, and of how many of them
+            the coin is not known.
+        strange: by table, the templates and choices that may move coin, or are like rewards, and are not known.
+    """
+
+    begun_before: dict[str, tuple[int, int]] = field(default_factory=dict)
+    strange: dict[str, Collection[str]] = field(default_factory=dict)
+
+    def warn(self, remedy: str) -> None:
+        """Warn of it; the remedy is for contracts from before the range."""
+        if self.begun_before:
+            contracts, unknown = map(max, zip(*self.begun_before.values(), strict=True))
+            most = "up to " if len(self.begun_before) > 1 else ""
+            warn(
+                f"{', '.join(self.begun_before)}: {most}{plural(contracts, 'contract')} that ended in this range began"
+                f" before it, and nothing describes all of them (for {most}{unknown:,} the coin is not known);"
+                f" {remedy}",
+                IncompleteFiguresWarning,
+            )
+        if names := sorted({name for strange in self.strange.values() for name in strange}):
+            more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+            warn(
+                f"{', '.join(self.strange)}: this version does not know {', '.join(names[:_FEW])}{more}, which are like"
+                " rewards or may move coin; they are not in these figures, and attrs['not_understood'] counts them",
+                IncompleteFiguresWarning,
+            )
+
+
 @contextmanager
-def together(events: Any, *, opening: Any = None, rows_only: bool = False) -> Iterator[Inputs]:
+def together(
+    events: Any, *, opening: Any = None, rows_only: bool = False, incomplete: Incomplete | None = None
+) -> Iterator[Inputs]:
     """A history for several tables: each step that they share is computed once.
 
     Args:
@@ -34,6 +69,7 @@ def together(events: Any, *, opening: Any = None, rows_only: bool = False) -> It
         opening: see the tables; those that take an opening are given the same one.
         rows_only: of a history in memory: the rows and what was not understood alone, without edges and the checks of
             the ledger's own sums.
+        incomplete: takes what the tables lack, and the caller warns of it; else each table does.
 
     Yields:
         An object to pass to the functions of the tables as `events`, until the end of the context.
@@ -43,7 +79,7 @@ def together(events: Any, *, opening: Any = None, rows_only: bool = False) -> It
     """
     inputs = inputs_of(events, opening=opening)
     with Engine(inputs.gives) as engine:
-        yield replace(inputs, engine=engine, rows_only=rows_only)
+        yield replace(inputs, engine=engine, rows_only=rows_only, incomplete=incomplete)
 
 
 def computed(
@@ -171,20 +207,13 @@ def _edges(engine: Engine, model: str, kind: str | None) -> dict[str, dict[str, 
 def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str], inputs: Inputs) -> None:
     """Warn of missing input; the tables of a lake are computed part by part, each with the earlier contracts."""
     before = {} if edges is None or (inputs.opening and inputs.opening.cursor is None) else edges["began_before"]
+    lacks = Incomplete() if inputs.incomplete is None else inputs.incomplete
     if before.get("without_create"):
-        warn(
-            f"{table}: {plural(before['without_create'], 'contract')} that ended in this range began before it, and"
-            f" nothing describes all of them (for {before['not_known']:,} the coin is not known); give"
-            f" {line_for(inputs.attrs)}",
-            IncompleteFiguresWarning,
-        )
+        lacks.begun_before[table] = before["without_create"], before["not_known"]
     if strange:
-        more = f" and {len(strange) - _FEW:,} more" if len(strange) > _FEW else ""
-        warn(
-            f"{table}: this version does not know {', '.join(sorted(strange)[:_FEW])}{more}, which are like rewards or"
-            " may move coin; they are not in these figures, and attrs['not_understood'] counts them",
-            IncompleteFiguresWarning,
-        )
+        lacks.strange[table] = strange
+    if lacks is not inputs.incomplete:
+        lacks.warn(f"give {line_for(inputs.attrs)}" if lacks.begun_before else "")
 
 
 def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:

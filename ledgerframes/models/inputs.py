@@ -29,6 +29,7 @@ from ledgerframes.tables.table import Table
 from ledgerframes.tables.verdicts import VERDICTS
 
 if TYPE_CHECKING:
+    from ledgerframes.models.computing import Incomplete
     from ledgerframes.models.engine import Engine
 
 #: The columns that an opening must have; `load_active_contracts` and `active_contracts` return more.
@@ -56,6 +57,7 @@ class Inputs:
         opened_by: what loads the opening that the table needs.
         verdict_attrs: the provenance of verdicts given in addition to the history.
         rows_only: whether a caller wants only the rows of tables and the counts of what was not understood.
+        incomplete: gathers what tables lack, for a caller that warns of it once.
     """
 
     gives: Mapping[str, Give]
@@ -68,6 +70,7 @@ class Inputs:
     opened_by: Loader = "load_opening"
     verdict_attrs: Mapping[str, Any] = field(default_factory=dict)
     rows_only: bool = False
+    incomplete: Incomplete | None = None
 
     def read_again(self) -> None:
         """Read a store's tables as `load` does, which names the file that is damaged.

@@ -124,6 +124,7 @@ def report(
             words = charts.into(page(title, made, parts, head=head, foot=foot), stop)
         stop.check()
         write_text(target, words, overwrite=overwrite)
+    report_data.incomplete.warn("the page says what its figures lack")
     return target
 
 

@@ -16,7 +16,7 @@ from ledgerframes.frames import attrs_of, described
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.models import public
-from ledgerframes.models.computing import together
+from ledgerframes.models.computing import Incomplete, together
 from ledgerframes.models.declared_reads import LICENSE
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.licenses import license_growth
@@ -78,6 +78,7 @@ class ReportData:
         charts: draws its charts.
         opened: closed once the report is complete.
         made: the computed tables that sections have requested.
+        incomplete: what those lack, as far as a caller should be warned of it.
         stop: ends the report before the next of them.
     """
 
@@ -90,6 +91,7 @@ class ReportData:
     charts: Charts = field(default_factory=Charts)
     opened: ExitStack = field(default_factory=ExitStack)
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
+    incomplete: Incomplete = field(default_factory=Incomplete)
     stop: Stop = field(default_factory=Stop)
 
     @cached_property
@@ -184,7 +186,7 @@ class ReportData:
     @cached_property
     def models(self) -> Inputs:
         """The same for computed tables, whose shared steps are computed once."""
-        return self.opened.enter_context(together(self.source, opening=self.opening))
+        return self.opened.enter_context(together(self.source, opening=self.opening, incomplete=self.incomplete))
 
     @property
     def source(self) -> Any:
