@@ -40,6 +40,11 @@ def words_of_kind(kind: Any) -> str:
     return _KINDS.get(kind, str(kind)) if isinstance(kind, str) else "not known"
 
 
+def words_of_cause(cause: str) -> str:
+    """A cause of burning written out."""
+    return _CAUSES.get(cause, cause)
+
+
 @chart(reward_flows, over_time=True)
 def rewards(
     x: ChartInput,

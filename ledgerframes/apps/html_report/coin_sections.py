@@ -12,15 +12,14 @@ import pandas as pd
 
 from ledgerframes import plot
 from ledgerframes.apps.html_report.headlines import edges, known_part, known_total, total
-from ledgerframes.apps.html_report.page import Section, table, text
+from ledgerframes.apps.html_report.page import Section, listed, table, text
 from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.computing import not_understood
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.coin import words_of_kind
+from ledgerframes.plot.coin import words_of_cause, words_of_kind
 from ledgerframes.plot.supply import largest_balances
 
-_FROM_BEGIN: Final = 'they need the history from ledger begin: sync or load with start="begin"'
 _HOLDERS: Final = 12
 _FEW: Final = 3  # holders, for which no concentration is stated
 _OPENING: Final = re.compile(r"(?:,? or|;) (?:give )?opening=[^;]*")
@@ -46,7 +45,7 @@ def titled(title: str) -> Callable[[Callable[[ReportData], list[str] | str]], Ma
                 with localcontext(prec=60):
                     parts = made(report_data)
             except (PartialResultError, InputError) as error:
-                parts = f"This cannot be shown for this range: {reason(error)}"
+                parts = f"This cannot be shown for this range: {reason(error)}."
             return Section(title, [text(parts, quiet=True)] if isinstance(parts, str) else parts)
 
         return section
@@ -58,10 +57,7 @@ def titled(title: str) -> Callable[[Callable[[ReportData], list[str] | str]], Ma
 def balances(report_data: ReportData) -> list[str] | str:
     """Balances of the largest holders over time."""
     events = report_data.events if len(report_data.events) else report_data.whole.events
-    try:
-        known = largest_balances(report_data.models, events["record_time"], _HOLDERS, opening=report_data.opening)
-    except PartialResultError as error:
-        return f"Balances cannot be computed from this range, since {_FROM_BEGIN}. {reason(error)}"
+    known = largest_balances(report_data.models, events["record_time"], _HOLDERS, opening=report_data.opening)
     if not known.attrs["holders"]:
         return "Nobody holds coin in this range."
     over_time = known if report_data.period.start is None else known[known["time"] >= report_data.period.start]
@@ -101,11 +97,11 @@ def rewards(report_data: ReportData) -> list[str] | str:
         .groupby(["event", "kind"], as_index=False)
         .agg(coupons=("coupons", "sum"), amount=("amount", known_part), amount_usd=("worth", _worth))
     )
-    title = "Rewards by the time at which they were created, claimed or expired; only claimed ones were paid"
+    title = "Rewards created, claimed or expired in this range, in CC and USD; only claimed ones were paid"
     return [
         report_data.chart(plot.rewards, rows, "Rewards over time, by what became of them"),
         table(largest(of_each, "amount"), title),
-        *edges(report_data, "rewards", "coupons"),
+        listed(edges(report_data, "rewards")),
         *_not_understood(rows),
     ]
 
@@ -119,12 +115,13 @@ def coin_supply(report_data: ReportData) -> list[str] | str:
         return "No update of a known round mints or burns coin in this range. Take a longer range, with its rounds."
     parts = [report_data.chart(plot.coin_supply, rows, "Coin minted and burned per round, and the supply after it")]
     if rows["total"].isna().all():
-        parts.append(text(f"The supply after each round is not known: for that {_FROM_BEGIN[5:]}.", quiet=True))
+        words = "The supply after each round is not known without the history from ledger begin"
+        parts.append(text(f'{words}: sync or load with start="begin".', quiet=True))
     columns = ["round", "opened_at", "minted", "burned", "net_change", "unexplained", "total"]
     flows = report_data.of("mint_burn")  # a round that opens in a period mints after it, too
     return [
         *parts, text(burned_of_minted(flows)), text(unexplained(flows["unexplained"])),
-        *edges(report_data, "supply_per_round", "coins"),
+        listed(edges(report_data, "supply_per_round")),
         table(rows[columns].iloc[::-1], "The latest rounds, in CC", most=10), *_not_understood(rows),
     ]  # fmt: skip
 
@@ -136,7 +133,8 @@ def burn(report_data: ReportData) -> list[str] | str:
     causes = [name for name in rows.columns if name.startswith("burned_")]
     # Of what is not known in part, a sum of 0 would say that nothing was burned.
     coin = [total(rows[name]) or (None if rows[name].isna().any() else Decimal(0)) for name in causes]
-    sums = pd.DataFrame({"cause": [name[7:] for name in causes], "coin": coin}).astype({"coin": "object"})
+    words = [words_of_cause(name.removeprefix("burned_")) for name in causes]
+    sums = pd.DataFrame({"cause": words, "coin": coin}).astype({"coin": "object"})
     unknown = int(rows[causes].isna().any(axis=1).sum())
     left_out = f"What {plural(unknown, 'update')} burned is not known, and is left out here." if unknown else ""
     if not any(coin):
@@ -147,7 +145,7 @@ def burn(report_data: ReportData) -> list[str] | str:
     return [
         report_data.chart(plot.burn, rows, "Coin burned over time, by cause"),
         *([text(left_out)] if left_out else []),
-        table(largest(sums, "coin"), "Coin burned by cause"),
+        table(largest(sums, "coin"), "Coin burned by cause, in CC"),
         *_not_understood(rows),
     ]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.page import Section, escape, text
+from ledgerframes.apps.html_report.page import Section, escape, listed, text
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.number_format import amount_text, count_text, plural
@@ -87,7 +87,7 @@ def summary(report_data: ReportData) -> Section:
         cards = "".join(map(_card, figures(report_data)))
         across = _across(report_data)
     parts = [text(words, quiet=True), *lacks(report_data.updates.attrs), f"<div class='figures'>{cards}</div>"]
-    return Section("What happened", [*parts, *across])
+    return Section("What happened", [*parts, listed(across)])
 
 
 def legs_across(flows: pd.DataFrame) -> dict[str, str]:
@@ -101,22 +101,26 @@ def legs_across(flows: pd.DataFrame) -> dict[str, str]:
     return words
 
 
-def _across(report_data: ReportData) -> list[str]:
-    """Reassignments, coupons and coins that cross the ends of the range."""
-    parts = [text(f"{words}.", quiet=edge == "end") for edge, words in legs_across(report_data.flows).items()]
-    for name, things in (("rewards", "coupons"), ("supply_per_round", "coins")):
+def _across(report_data: ReportData) -> dict[str, bool]:
+    """Reassignments, coupons and coins that cross the ends of the range, by whether each sentence is quiet."""
+    lines = {f"{words}.": edge == "end" for edge, words in legs_across(report_data.flows).items()}
+    for name in EDGED:
         with suppress(LedgerframesError):  # their sections have the reason
-            parts += edges(report_data, name, things)
-    return parts
+            lines |= edges(report_data, name)
+    return lines
 
 
-def edges(report_data: ReportData, name: str, things: str) -> list[str]:
+#: Tables with contracts that cross the ends of a range: the contracts' name, and what those open at its end are.
+EDGED: Final = {"rewards": ("coupons", "open"), "supply_per_round": ("coins", "unspent")}
+
+
+def edges(report_data: ReportData, name: str) -> dict[str, bool]:
     """Rows of a table that began before the known history and ended in it, if not all are known, and open ones."""
-    rows = report_data.table(name)
+    rows, (things, state) = report_data.table(name), EDGED[name]
     if "edges" not in rows.attrs:  # rows that a lake keeps
-        return []
+        return {}
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
-    words = f"At the end, {still['rows']:,} {things} worth {amount_text(float(still['coin']))} CC are open"
+    words = f"At the end, {still['rows']:,} {things} worth {amount_text(float(still['coin']))} CC are {state}"
     if report_data.opening is None and rows.attrs.get("from_beginning", False) is False:
         words += ", not counting those that began before what is known"
     words += f"; the worth of {still['not_known']:,} of them is not known yet." if still["not_known"] else "."
@@ -126,7 +130,7 @@ def edges(report_data: ReportData, name: str, things: str) -> list[str]:
         others = "the others" if before["not_known"] else "they"
         lost += f"; {others} were worth {amount_text(float(before['coin']))} CC"
     lost += "."
-    return [text(words, quiet=True), *([text(lost)] if before["without_create"] else [])]
+    return {words: True} | ({lost: False} if before["without_create"] else {})
 
 
 def figures(report_data: ReportData) -> list[Figure]:
@@ -259,12 +263,11 @@ def known_total(amounts: Iterable[Any], worth: Iterable[Any]) -> Decimal | None:
 
 
 def _card(figure: Figure) -> str:
-    usd = ""
+    value = f"<b title='{escape(figure.exact())}'>{escape(figure.shown())}</b>"
+    lines = [] if figure.value is None else [f"<span class='unit'>{escape(figure.unit)}</span>"]
     if figure.usd is not None:
-        usd = f"<span class='unit' title='{figure.usd:,f}'>{escape(amount_text(float(figure.usd)))} USD</span>"
-    change = f"<span class='change'>{escape(figure.change())}</span>" if figure.change() else ""
-    return (
-        f"<div class='figure'><span class='name'>{escape(figure.name)}</span>"
-        f"<b title='{escape(figure.exact())}'>{escape(figure.shown())}</b>"
-        f"<span class='unit'>{escape(figure.unit)}</span>{usd}{change}</div>"
-    )
+        lines.append(f"<span class='unit' title='{figure.usd:,f}'>{escape(amount_text(float(figure.usd)))} USD</span>")
+    if figure.change():
+        lines.append(f"<span class='change'>{escape(figure.change())}</span>")
+    kind = "figure unknown" if figure.value is None else "figure"
+    return f"<div class='{kind}'><span class='name'>{escape(figure.name)}</span>{value}{''.join(lines)}</div>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,19 +27,28 @@ from ledgerframes.threads import result, spawn
 
 _MOST_ROWS: Final = 25
 _SHORT: Final = 24  # characters of a cell that is not broken
+_JOINT: Final = re.compile(r"(?<=\w[.:_])(?=\w)")  # where a longer name may be broken
 _STYLE: Final = """
-:root { color-scheme: light; --ink: #1c2330; --quiet: #5b6472; --line: #d9dee6; --ground: #ffffff; }
+:root { color-scheme: light; --ink: #1c2330; --quiet: #5b6472; --line: #d9dee6; --ground: #ffffff; --shade: #1c233038; }
 @media screen and (prefers-color-scheme: dark) {
-  :root { color-scheme: dark; --ink: #e8ebf0; --quiet: #9aa4b2; --line: #333b47; --ground: #14181d; }
+  :root { color-scheme: dark; --ink: #e8ebf0; --quiet: #9aa4b2; --line: #333b47; --ground: #14181d;
+    --shade: #000000c0; } img.light { display: none; }
 }
+@media not screen, (prefers-color-scheme: light) { img.dark { display: none; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
   max-width: 62rem; margin: 2.5rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.8rem; margin-bottom: .2rem; } h2 { margin-top: 2.6rem; border-top: 1px solid var(--line);
   padding-top: 1.2rem; font-size: 1.25rem; } p.quiet, caption, figcaption { color: var(--quiet); }
-.wide { overflow-x: auto; } table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: .3rem; } th, td { text-align: left; padding: .25rem .9rem .25rem 0;
-  border-bottom: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 600; white-space: nowrap; } td.short { white-space: nowrap; }
+/* Where a table goes on beyond the edge, a shade says so; the grounds, which move along, cover it at both ends. */
+.wide { overflow-x: auto; background: linear-gradient(to right, var(--ground) 40%, transparent) 0 0 / 3rem 100% local,
+    linear-gradient(to left, var(--ground) 40%, transparent) 100% 0 / 3rem 100% local,
+    linear-gradient(to right, var(--shade), transparent) 0 0 / 1rem 100% scroll,
+    linear-gradient(to left, var(--shade), transparent) 100% 0 / 1rem 100% scroll; background-repeat: no-repeat; }
+table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
+caption { text-align: left; padding-bottom: .3rem; } caption span { display: block; position: sticky; left: 0;
+  width: max-content; max-width: calc(100vw - 2.5rem); }
+th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { font-weight: 600; white-space: nowrap; } td.short, td.time { white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 1rem 0; } nav a { color: var(--quiet); }
 p, h1 { overflow-wrap: anywhere; } figure { margin: 1rem 0; } img { max-width: 100%; }
@@ -47,13 +57,14 @@ p, h1 { overflow-wrap: anywhere; } figure { margin: 1rem 0; } img { max-width: 1
   flex-direction: column; break-inside: avoid; } .figure b { font-size: 1.6rem; line-height: 1.25; }
 .figure .name { font-weight: 600; } .figure .unit { color: var(--quiet); font-size: .85rem;
   white-space: pre-line; }
-.figure .change { font-variant-numeric: tabular-nums; }
-td { font-variant-numeric: tabular-nums; } td.time { white-space: nowrap; }
+.figure .change { font-variant-numeric: tabular-nums; } .unknown b { color: var(--quiet); font-size: 1.1rem; }
+ul { padding-left: 1.2rem; } li.quiet { color: var(--quiet); }
 @media screen and (max-width: 40rem) { figure { overflow-x: auto; } figure img { min-width: 42rem; }
   figure.chart > div { min-width: 42rem; } .figures { grid-template-columns: 1fr 1fr; } body { margin-top: 1rem; } }
 @media print { nav { display: none; }
   body { margin: 0; max-width: none; font-size: 10px; } h2 { break-after: avoid; margin-top: 1.4rem; }
-  figure, tr, .wide { break-inside: avoid; } thead { display: table-header-group; } .wide { overflow: visible; }
+  figure, tr, .wide { break-inside: avoid; } thead { display: table-header-group; }
+  .wide { overflow: visible; background: none; } .figures { grid-template-columns: repeat(3, 1fr); }
   h2 + p { break-after: avoid; } .modebar { display: none; } .figure .unit { font-size: inherit; }
   td, th { padding-right: .5rem; } }
 @page { margin: 15mm; }
@@ -128,6 +139,12 @@ def text(words: str, *, quiet: bool = False) -> str:
     return f"<p class='quiet'>{escape(words)}</p>" if quiet else f"<p>{escape(words)}</p>"
 
 
+def listed(lines: Mapping[str, bool]) -> str:
+    """A list of sentences, by whether each of them is quiet."""
+    points = (f"<li{' class=quiet' if quiet else ''}>{escape(words)}</li>" for words, quiet in lines.items())
+    return f"<ul>{''.join(points)}</ul>" if lines else ""
+
+
 def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS, whole: bool = False) -> str:
     """A frame as a table, limited to its first rows, with labels next to ids; `whole` shortens no text."""
     frame = labelled(frame, most).frame
@@ -141,8 +158,8 @@ def table(frame: pd.DataFrame, caption: str = "", *, most: int = _MOST_ROWS, who
         for row in frame.head(most).to_dict("records")
     )
     left = len(frame) - most
-    words = caption + (f" (the first {most} of {len(frame):,})" if left > 0 else "")
-    title = f"<caption>{escape(words)}</caption>" if words else ""
+    words = caption + (f" ({most} of {len(frame):,})" if left > 0 else "")
+    title = f"<caption><span>{escape(words)}</span></caption>" if words else ""
     return f"<div class='wide'><table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
 
 
@@ -198,10 +215,10 @@ class Charts:
 
 def _picture(light: str, dark: str, words: str) -> str:
     """A chart as vectors, inside of the page, light and dark, with a description for readers who do not see it."""
-    return (
-        f"<figure><picture><source media='screen and (prefers-color-scheme: dark)' srcset='{_url(dark)}'>"
-        f"<img alt='{escape(words)}' src='{_url(light)}'></picture></figure>"
-    )
+    both = (("light", light), ("dark", dark))
+    # The style shows one of them: a browser that prints keeps the source of a <picture> that the screen had.
+    drawn = (f"<img class={theme} alt='{escape(words)}' src='{_url(svg)}'>" for theme, svg in both)
+    return f"<figure>{''.join(drawn)}</figure>"
 
 
 def _url(svg: str) -> str:
@@ -210,7 +227,8 @@ def _url(svg: str) -> str:
 
 def _cell(tag: str, words: str, *, number: bool, title: str = "", short: bool = False) -> str:
     kind = " class=number" if number else " class=short" if short else ""
-    return f"<{tag}{kind}{f' title={chr(39)}{escape(title)}{chr(39)}' if title else ''}>{escape(words)}</{tag}>"
+    shown = escape(words) if number or short else _JOINT.sub("<wbr>", escape(words))
+    return f"<{tag}{kind}{f' title={chr(39)}{escape(title)}{chr(39)}' if title else ''}>{shown}</{tag}>"
 
 
 def _value(column: str, value: Any, ids: Mapping[str, str], *, number: bool, whole: bool) -> str:

@@ -34,6 +34,7 @@ from ledgerframes.plot.reading import TAG
 _DAYS: Final = ["time", "updates", "active_parties", "new_parties", "apps", "paid", "minted", "burned", "burned_usd"]
 _VOTES: Final = ["opened_at", "requester", "action", "party", "outcome", "accepting", "rejecting", "cips"]
 _HEADS: Final = {"accepting": "for", "rejecting": "against", "cips": "CIPs"}
+_OF_DAYS: Final = {"time": "day (UTC)", "burned_usd": "burned, in USD", "whole": "whole day"}
 _CHANGES: Final = ["record_time", "rules", "member", "before", "after"]
 _NONE_REASSIGNED: Final = "No contract was reassigned in this range."
 
@@ -45,14 +46,15 @@ def key_figures(report_data: ReportData) -> list[str] | str:
     if days.empty:
         return "No day begins in this range. Take a longer range: key figures are per day in UTC."
     apps = report_data.days("app_daily")
-    parts = [table(days[[*_DAYS, "whole"]].iloc[::-1], "The latest days: updates, parties, and coin in CC", most=10)]
+    latest = days[[*_DAYS, "whole"]].iloc[::-1].rename(columns=_OF_DAYS)
+    parts = [table(latest, "The latest days: updates, parties, and coin in CC", most=10)]
     if (apps["rewards_claimed"] > 0).any():
         parts.append(report_data.chart(plot.app_shares, apps, "The share of each application in the rewards claimed"))
     for what, add in (("The scorecard of validators", _validators), ("Whether parties come back", _weeks)):
         try:
             parts += add(report_data)
         except PartialResultError as error:
-            parts.append(text(f"{what} cannot be computed from this range: {reason(error)}", quiet=True))
+            parts.append(text(f"{what} cannot be computed from this range: {reason(error)}.", quiet=True))
     return parts
 
 
@@ -135,7 +137,7 @@ def flows(report_data: ReportData) -> list[str] | str:
     return [
         report_data.chart(plot.reassignment_flows, joined, "Reassignments from each synchronizer to each other"),
         table(_counted(joined["status"], "status"), "Reassignments by status"),
-        table(flow_matrix(joined).sort_values("count", ascending=False), "From synchronizer to synchronizer"),
+        table(flow_matrix(joined).sort_values("count", ascending=False), "Reassignments by source and target"),
         report_data.chart(plot.in_flight, joined, "How long reassignments were on their way"),
     ]
 
@@ -145,13 +147,13 @@ def anomalies(report_data: ReportData) -> list[str] | str:
     """Anomalies that a sound ledger does not have, or that repairs leave behind, from `reassignment_anomalies`."""
     if report_data.reassignments.empty:
         return _NONE_REASSIGNED
-    odd = report_data.period.of(reassignment_anomalies(report_data.legs), "record_time")
+    odd = report_data.period.of(reassignment_anomalies(report_data.legs), "record_time").sort_values("record_time")
     if odd.empty:
         legs = len(report_data.period.of(report_data.reassignments, "record_time"))
         return f"No contradictions in {plural(legs, 'leg')} of reassignments."
     parts = [
         table(_counted(odd["anomaly"], "anomaly"), "Legs by anomaly"),
-        table(odd[["anomaly", "contract_id", "record_time", "detail"]], "The first"),
+        table(odd[["anomaly", "contract_id", "record_time", "detail"]], "The earliest of them", most=10),
     ]
     if attrs_of(report_data.legs).get("from_beginning") is not True:
         words = "The history here begins later than the ledger, so an unassignment may lie before it."
@@ -166,7 +168,7 @@ def templates(report_data: ReportData) -> list[str] | str:
         return "There is no event in this range."
     columns = ["template_name", "package_names", "creates", "exercises", "consuming", "choices"]
     catalogue = template_catalogue(report_data.events, sample=1)[columns]  # no fields, so no payload has to be read
-    return [table(largest(catalogue, "creates"), "By number of creates", most=15)]
+    return [table(largest(catalogue, "creates"), "Templates with the most creates", most=15)]
 
 
 @titled("Holdings")
@@ -194,7 +196,7 @@ def holdings(report_data: ReportData) -> list[str] | str:
         text(words, quiet=True),
         report_data.chart(plot.holdings, balances, "Holdings by party"),
         *([text(spread)] if spread else []),
-        table(by_size[columns], "The largest holders", most=15),
+        table(by_size[columns], "The largest holders, in CC", most=15),
     ]
 
 
@@ -213,7 +215,7 @@ def licenses(report_data: ReportData) -> list[str] | str:
         [report_data.chart(plot.validators, rows, f"Validators {words}")] if growth is None or len(growth) > 1 else []
     )
     caption = text(f"From the stored licenses, {as_of(snapshot)}.", quiet=True)
-    return [caption, *drawn, table(_releases(snapshot), "Releases they run")]
+    return [caption, *drawn, table(_releases(snapshot), "Validators by the release that they run")]
 
 
 def _releases(licenses: pd.DataFrame) -> pd.DataFrame:
