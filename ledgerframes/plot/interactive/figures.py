@@ -15,6 +15,7 @@ from ledgerframes.plot.palette import Tones, mixed, of_settings
 
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 _WRAP: Final = 100  # characters of a subtitle in the width of a narrow page
+_TITLE: Final = 24  # pixels from the top to the line on which the title stands
 _WORD: Final = 12  # characters by which a line may be longer than others, since a word is not broken
 #: In plotly 7 "Share chart…" uploads the figure's data; older versions have the same under other names.
 _REMOVED: Final = ("sendChartToCloud", "sendDataToCloud", "editInChartStudio", "select2d", "lasso2d", "autoScale2d")
@@ -42,9 +43,9 @@ def _figure(title: str, subtitle: str, tones: Tones, height: int) -> Figure:
     made.update_layout(
         template="none", height=height, paper_bgcolor=colour(tones.ground), plot_bgcolor=colour(tones.ground),
         title={"text": words, "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container",
-               "yanchor": "top", "pad": {"t": 14, "l": 24}, "font": {"size": 17, "color": tones.text}},
+               "yanchor": "top", "pad": {"t": _TITLE, "l": 24}, "font": {"size": 17, "color": tones.text}},
         font={"family": _FONT, "size": 12, "color": tones.quiet},
-        margin={"l": 64, "r": 24, "t": 56 + 17 * len(lines), "b": 56},
+        margin={"l": 64, "r": 24, "t": 54 + 22 * len(lines), "b": 56},
         hoverlabel={"align": "left", "namelength": -1, "bgcolor": colour(mixed(tones.text, tones.ground, 0.08)),
                     "bordercolor": tones.quiet, "font": {"color": tones.text, "family": _FONT}},
         legend={"x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"},
@@ -92,6 +93,7 @@ def _panels(made: Figure, content: Panels, tones: Tones) -> None:
     room = 0.36 if shared else 0.6  # axes of their own have words below them
     made.set_subplots(
         rows=rows, cols=content.columns, shared_xaxes=shared, vertical_spacing=min(room / 3, room / rows),
+        horizontal_spacing=0.12 if content.columns > 1 else None,
         subplot_titles=[escaped(panel.title) for panel in content.panels],
     )  # fmt: skip
     style_axes(made, tones)
@@ -102,6 +104,8 @@ def _panels(made: Figure, content: Panels, tones: Tones) -> None:
         row, column = divmod(number, content.columns)
         draw: Any = stack if isinstance(panel, Stack) else steps
         draw(made, panel, tones, place=(row + 1, column + 1))
+        if not shared:
+            made.update_xaxes(nticks=3, row=row + 1, col=column + 1)
         if shared and row < rows - 1:
             made.update_xaxes(title=axis_title(""), row=row + 1, col=1)
     made.update_layout(showlegend=False)

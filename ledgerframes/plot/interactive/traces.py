@@ -19,7 +19,9 @@ Place = tuple[int, int]
 _ALONE: Final = (1, 1)
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
 _EDGE: Final = 0.03  # of an axis: nearer to its start a label has no room before its line
-_CHARACTER: Final = 0.0105  # of the width of the bars of a narrow page, as totals are written
+_CHARACTER: Final = 0.0155  # of the width of the bars of a narrow page, as totals are written
+_ENDS: Final = 2  # of one bar
+_BESIDE: Final = 3.0  # times as long: the axis of durations beside a bar that is alone
 _FEW: Final = 5  # up to so many things, an axis counts each
 _READABLE: Final = 20  # names of a side whose counts still fit into their cells
 _EDGES: Final = (0.001, 0.999)  # plotly takes 0 for "choose yourself"
@@ -103,8 +105,10 @@ def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
     if axis.scale == "time":
         return title | {"type": "date", "tickformatstops": TIMES} | ({} if ends is None else {"range": list(ends)})
     if axis.scale == "duration":
-        ticks, words = duration_ticks(float(values[0]), float(values[-1]), 8)
-        return title | {"type": "log", "tickvals": ticks, "ticktext": words}
+        beside = _BESIDE if len(values) == _ENDS else 1.0  # one bar alone may have no tick within it
+        low, high = float(values[0]) / beside, float(values[-1]) * beside
+        ticks, words = duration_ticks(low, high, 8)
+        return title | {"type": "log", "tickvals": ticks, "ticktext": words, "range": [log10(low), log10(high)]}
     return title | {"type": "linear", "tickformat": "d"} | ({} if ends is None else {"range": list(ends)})
 
 
@@ -217,7 +221,7 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
     if odd:
         made.add_annotation(
             x=0.5, y=0, xref="paper", yref="paper", yanchor="top", text=escaped("pale: " + ", ".join(odd)),
-            showarrow=False, font={"color": tones.quiet}, name="status",
+            yshift=-20, showarrow=False, font={"color": tones.quiet}, name="status",
         )  # fmt: skip
 
 
@@ -269,7 +273,8 @@ def matrix(made: Figure, content: Matrix, tones: Tones) -> None:
     )  # fmt: skip
     made.update_layout(plot_bgcolor=colour(mixed(tones.faint, tones.ground, 0.55)))
     made.update_xaxes(
-        title=axis_title(content.heads[1]), constrain="domain", showline=False, ticks="", **_ticks(columns)
+        title=axis_title(content.heads[1]), constrain="domain", showline=False, ticks="",
+        tickangle=0 if content.columns else -40, **_ticks(columns),
     )
     made.update_yaxes(
         autorange="reversed", scaleanchor=None if content.columns else "x", constrain="domain", zeroline=False,
