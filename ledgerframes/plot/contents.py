@@ -270,6 +270,7 @@ class Matrix(Titled):
         unit: the unit of the numbers.
         names: of the rows.
         labels: the text for each row.
+        grid: the numbers by row and column; NaN if not known.
         columns: the names of the columns; those of the rows if empty.
     """
 
@@ -282,6 +283,11 @@ class Matrix(Titled):
     high: float
     logarithmic: bool
     columns: tuple[str, ...] = ()
+
+    @property
+    def blank(self) -> npt.NDArray[np.bool_]:
+        """The cells without a number: those that are not known, and where nothing went from a name to another."""
+        return np.isnan(self.grid) if self.columns else np.equal(self.grid, 0)
 
     @property
     def sides(self) -> tuple[list[str], list[str]]:

@@ -232,7 +232,7 @@ def retention(x: ChartInput) -> Content:
     shown = later[later["cohort"].isin(np.sort(later["cohort"].unique())[-_MOST_WEEKS:])]
     shown = shown[shown["weeks_after"] <= _MOST_WEEKS]
     weeks, last = np.sort(shown["cohort"].unique()), int(shown["weeks_after"].max())
-    grid = np.zeros((len(weeks), last))
+    grid = np.full((len(weeks), last), np.nan)
     share = 100 * shown["parties"].to_numpy() / shown["cohort_parties"].to_numpy()
     grid[np.searchsorted(weeks, shown["cohort"]), shown["weeks_after"].to_numpy(np.int64) - 1] = share.round(1)
     sizes = shown.groupby("cohort")["cohort_parties"].max()

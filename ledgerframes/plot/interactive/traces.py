@@ -258,14 +258,14 @@ def _route(ribbon: Ribbon, content: Flows) -> str:
 def matrix(made: Figure, content: Matrix, tones: Tones) -> None:
     """A heat map with a cell per row and column, such as a source and a target."""
     (rows, columns), grid = content.sides, content.grid
-    filled = np.where(grid > 0, grid, np.nan)
+    filled = np.where(content.blank, np.nan, grid)
     low, high = np.log10([content.low, content.high]) if content.logarithmic else (0.0, content.high)
     stops = heat_colours(tones)
     made.add_trace(
         Heatmap(
             z=np.log10(filled) if content.logarithmic else filled, zmin=low, zmax=high if high > low else low + 1,
             colorscale=[[at, colour(stops(at)[:3])] for at in np.linspace(0, 1, 9).tolist()], xgap=1.5, ygap=1.5,
-            text=[[amount_text(count) if count else "" for count in row] for row in grid.tolist()],
+            text=[["" if count != count else amount_text(count) for count in row] for row in filled.tolist()],
             texttemplate="%{text}" if max(grid.shape) <= _READABLE else None,
             hovertext=[[_cell(content, row, column) for column in range(len(columns))] for row in range(len(rows))],
             hoverinfo="text", hoverongaps=True, colorbar=_scale(content, float(low), float(high)),
@@ -273,8 +273,12 @@ def matrix(made: Figure, content: Matrix, tones: Tones) -> None:
     )  # fmt: skip
     made.update_layout(plot_bgcolor=colour(mixed(tones.faint, tones.ground, 0.55)))
     made.update_xaxes(
-        title=axis_title(content.heads[1]), constrain="domain", showline=False, ticks="",
-        tickangle=0 if content.columns else -40, **_ticks(columns),
+        title=axis_title(content.heads[1]),
+        constrain="domain",
+        showline=False,
+        ticks="",
+        tickangle=0 if content.columns else -40,
+        **_ticks(columns),
     )
     made.update_yaxes(
         autorange="reversed", scaleanchor=None if content.columns else "x", constrain="domain", zeroline=False,
@@ -288,7 +292,8 @@ def _ticks(labels: list[str]) -> dict[str, Any]:
 
 def _cell(content: Matrix, row: int, column: int) -> str:
     if content.columns:
-        number = with_unit(float(content.grid[row, column]), content.unit)
+        blank = content.blank[row, column]
+        number = "not known" if blank else with_unit(float(content.grid[row, column]), content.unit)
         return hover(content.sides[0][row], None, f"{content.heads[1]}: {content.columns[column]}", number)
     source, target = content.names[row], content.names[column]
     head = f"{content.labels[source]} → {content.labels[target]}"

@@ -191,8 +191,8 @@ def _matrix(ax: Axes, content: Matrix, size: float) -> list[Key]:
         spine.set_visible(False)
     norm = LogNorm if content.logarithmic else Normalize
     mesh = ax.pcolormesh(
-        np.ma.masked_equal(grid, 0), cmap=heat_colours(tones), edgecolors=[tones.ground], linewidth=1.5, gid="cells",
-        norm=norm(content.low if content.logarithmic else 0, content.high, clip=True),
+        np.ma.masked_where(content.blank, grid), cmap=heat_colours(tones), edgecolors=[tones.ground], linewidth=1.5,
+        gid="cells", norm=norm(content.low if content.logarithmic else 0, content.high, clip=True),
     )  # fmt: skip
     ax.set(xlim=(0, len(columns)), ylim=(len(rows), 0), facecolor=mixed(tones.faint, tones.ground, 0.55))
     points, names = size * (0.95 if len(rows) <= 12 else 0.8), list(map(shown, columns))
@@ -214,7 +214,7 @@ def _write_counts(ax: Axes, content: Matrix, mesh: QuadMesh, size: float) -> Non
     settle(ax)
     width, height = measured(ax)
     grid = content.grid
-    longest = max(len(amount_text(value)) for value in grid.flat)
+    longest = max((len(amount_text(value)) for value in grid[~content.blank]), default=1)
     points = min(size, width / grid.shape[1] / (longest * 0.68), height / len(grid) * 0.6)
     if points < _SMALLEST:
         place = ax.inset_axes((1.02, 0, 0.025, 1))
@@ -224,7 +224,7 @@ def _write_counts(ax: Axes, content: Matrix, mesh: QuadMesh, size: float) -> Non
         return
     colours = np.asarray(mesh.to_rgba(grid))
     for (row, column), value in np.ndenumerate(grid):
-        if value:
+        if not content.blank[row, column]:
             red, green, blue, _ = colours[row, column]
             ax.text(
                 column + 0.5, row + 0.5, amount_text(value), ha="center", va="center_baseline", gid="count",
