@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Incomplete:
-    """What computed tables lack, for one warning of each kind.
+    """Contracts and names that computed tables lack, for one warning of each kind.
 
     Attributes:
         begun_before: by table, how many contracts from before the range nothing may describe, and of how many of them
