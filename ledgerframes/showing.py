@@ -31,10 +31,12 @@ _BESIDE: Final = 120  # characters of a line of the text that a notebook keeps
 _OLD: Final = 30 * 86_400  # seconds from which on the day says enough
 _CONSTANT: Final = 3  # rows from which on a column of one value goes to the caption
 # The content of an element's ::before is visible and not copied; a text of size 0 is copied and not visible.
+# Classes are named twice, to be stronger than JupyterLab's own style, which aligns all cells to the right.
 _STYLE: Final = """<style>.lf-table { border-collapse: collapse; }
 .lf-table caption { caption-side: top; text-align: left; }
-.lf-table th, .lf-table td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0; }
-.lf-table .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.lf-table.lf-table th, .lf-table.lf-table td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0; }
+.lf-table.lf-table .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.lf-table.lf-table .time { white-space: nowrap; }
 .lf-table i { font-style: normal; white-space: nowrap; } .lf-table i::before { content: attr(data-hint); }
 .lf-table s { font-size: 0; text-decoration: none; }</style>"""
 
@@ -94,12 +96,14 @@ class Shown:
         constant, columns, numbers = _arranged(read, beside)
         ids, heads = ids_of(read, self._rows), _short_heads(read)
         caption = html.escape(_caption(read, constant, self._rows, ids))
+        times = {name for name in columns if pd.api.types.is_datetime64_any_dtype(read[name])}
+        kinds = {name: " class='number'" if name in numbers else " class='time'" if name in times else ""
+                 for name in columns}  # fmt: skip
         head = "".join(
-            f"<th{_kind(name, numbers)}>{_escaped(heads.get(name, str(name).replace('_', ' ')))}</th>"
-            for name in columns
+            f"<th{kinds[name]}>{_escaped(heads.get(name, str(name).replace('_', ' ')))}</th>" for name in columns
         )
         rows = "".join(
-            "<tr>" + "".join(_td(cell(row[name], str(name), ids), _kind(name, numbers)) for name in columns) + "</tr>"
+            "<tr>" + "".join(_td(cell(row[name], str(name), ids), kinds[name]) for name in columns) + "</tr>"
             for row in read.head(self._rows).to_dict("records")
         )
         return (
@@ -231,8 +235,8 @@ def ids_of(frame: pd.DataFrame, rows: int) -> dict[str, str]:
 
 
 def ids_in(column: pd.Series) -> list[str]:
-    """The party, synchronizer and instrument ids among these values."""
-    return [value for value in column if isinstance(value, str) and "::" in value]
+    """The party, synchronizer and instrument ids among these values, but no JSON that has such ids in it."""
+    return [value for value in column if isinstance(value, str) and "::" in value and value[0] not in "{["]
 
 
 def is_number(column: pd.Series) -> bool:
@@ -268,7 +272,13 @@ def cell_text(value: Any, *, whole: bool = False) -> str:
     name, mark, _ = words.partition("::")
     if mark and " " not in words:
         return alias_of(words) or name
-    return words if len(words) <= _LONGEST else f"{words[:24]}…"
+    return words if len(words) <= _LONGEST else _shortened(words)
+
+
+def _shortened(text: str) -> str:
+    """As many words of a sentence as have room, or the beginning of an id."""
+    end = text.rfind(" ", _NARROW, _LONGEST)
+    return f"{text[: end if end > 0 else _NARROW]}…"
 
 
 def _amount(value: Decimal) -> str:
@@ -332,10 +342,6 @@ def _as_of(attrs: Mapping[str, Any]) -> list[str]:
     ago = (pd.Timestamp.now("UTC") - at).total_seconds()
     near = 0 <= ago < _OLD
     return [f"as of {at:%Y-%m-%d %H:%M} UTC" + (f", {duration_text(ago)} ago" if near else "")]
-
-
-def _kind(name: Any, numbers: set[Any]) -> str:
-    return " class='number'" if name in numbers else ""
 
 
 def _td(shown: Cell, kind: str) -> str:
