@@ -1,8 +1,9 @@
 """`make notebooks`: runs the notebooks and stores what they print and draw; the difference is to be read.
 
-A cell keeps its outputs where only times and ids would change, so that a refresh changes no more than was meant.
+A cell keeps its outputs where only times and ids would change, so that a refresh changes no more than was meant. The
+charts of a notebook are drawn again if any of its cells prints something else: they may show it, too.
 
-python -m docs.refresh_notebooks [--pictures] [NOTEBOOK ...]     --pictures draws those again that are there
+python -m docs.refresh_notebooks [--pictures] [NOTEBOOK ...]     --pictures makes all charts and tables again
 """
 
 from __future__ import annotations
@@ -21,14 +22,21 @@ def refresh(path: Path, started: Any, *, redraw: bool) -> int:
     stored = read(path)
     with tempfile.TemporaryDirectory() as folder:
         fresh = tidy(run(path, Path(folder), started), Path(folder).resolve())
-    changed = 0
-    for old, new in zip(code_cells(stored), code_cells(fresh), strict=True):
-        same = told(old) == told(new) and pictures(old) == pictures(new)
-        if same and not (redraw and pictures(old)):
+    pairs = list(zip(code_cells(stored), code_cells(fresh), strict=True))
+    same = [told(old) == told(new) and pictures(old) == pictures(new) for old, new in pairs]
+    redraw = redraw or not all(same)
+    for number, ((old, new), kept) in enumerate(zip(pairs, same, strict=True), start=1):
+        if kept and not (redraw and _drawn(old)):
             new.outputs = old.outputs
-        changed += not same
+        for counted in (new, *(output for output in new.outputs if "execution_count" in output)):
+            counted.execution_count = number
     write(fresh, path)
-    return changed
+    return same.count(False)
+
+
+def _drawn(cell: Any) -> bool:
+    """Whether a cell shows a chart or a table."""
+    return any({"image/png", "text/html"} & {*output.get("data", {})} for output in cell.outputs)
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(net: A
 
     found = {number: run(code, names) for number, code in sorted(cells().items()) if number}
 
-    assert (found[7], found[18]["growth"]) == (
+    assert (found[7], found[18]) == (
         "nobody bought traffic in this range", "needs a history from ledger begin",
     )  # fmt: skip
     assert not len(found[19])
