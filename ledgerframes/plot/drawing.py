@@ -107,7 +107,8 @@ def _public(
     names = (*shared, "backend", "ax", "title")
     common = [inspect.signature(drawn, follow_wrapped=False).parameters[name] for name in names]
     parameters = [first.replace(annotation="Any"), *own, *common]
-    drawn.__signature__ = inspect.Signature(parameters, return_annotation=Any)  # type: ignore[attr-defined]
+    drawn.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    drawn.__annotations__ = {one.name: one.annotation for one in parameters}  # not those of what it is made from
     drawn.__doc__ = _documented(make.__doc__ or "", [*(one.name for one in own), *names], whole=whole)
     drawn.__wrapped__ = content_of
     return drawn
