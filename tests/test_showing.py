@@ -40,11 +40,6 @@ def test_a_notebook_shows_hints_with_the_whole_id_under_the_pointer_and_on_copy(
     assert "<td class='number' title='4,870,624.048646'>4,870,624.05</td>" in shown
     assert "migration id: 4; not complete" in shown
     assert "<th>migration id</th>" not in shown
-    assert (
-        shown.index("<th>party</th>")
-        < shown.index("<th class='number'>amount</th>")
-        < shown.index("<th>update id</th>")
-    )
 
 
 def test_time_kind_party_and_amount_come_first_and_ids_last():
@@ -58,6 +53,7 @@ def test_time_kind_party_and_amount_come_first_and_ids_last():
     head = lf.show(rows).text(200).splitlines()[0]
 
     assert head.split() == ["record_time", "kind", "party", "amount", "note", "update_id"]
+    assert "<th class='time'>record time</th>" in lf.show(rows)._repr_html_()
     assert rows.columns[0] == "update_id"
 
 
@@ -141,6 +137,7 @@ SHOWN = {
     "whole numbers and nulls": (pa.table({"n": pa.array([2**60 + 1, None])}), ["1,152,921,504,606,846,977"]),
     "the same of polars": (pl.DataFrame({"n": [2**60 + 1, None]}), ["1,152,921,504,606,846,977"]),
     "numpy's among objects": (pd.DataFrame({"n": pd.Series([np.float64(0.25), "unknown"], dtype=object)}), ["0.25"]),
+    "a sentence": (pd.DataFrame({"text": ["One row per " * 6, "0" * 70]}), ["per One row per…", f"{'0' * 24}…"]),
     "many digits": (pd.DataFrame({"n": [Decimal(2**127 - 1), Decimal("-2.50")]}), [f"{2**127 - 1:,}"]),
 }  # fmt: skip
 

@@ -59,9 +59,7 @@ def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(net: A
 
     found = {number: run(code, names) for number, code in sorted(cells().items()) if number}
 
-    assert (found[7], found[18]) == (
-        "nobody bought traffic in this range", "needs a history from ledger begin",
-    )  # fmt: skip
+    assert (found[7], found[18]) == ("nobody bought traffic in this range", "needs a history from ledger begin")
     assert not len(found[19])
     # Nothing that is not known is 0: neither a kind's sum nor an application's.
     unknown = found[2]["sum"].isna().sum() + found[4].coin.isna().sum()

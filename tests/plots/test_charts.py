@@ -163,6 +163,7 @@ def test_labels_lie_apart_and_can_be_read_within_the_axes_and_title_given_howeve
 def test_every_chart_takes_its_frame_alone_by_position_and_says_what_gives_one():
     for name in USUAL:
         chart = getattr(lf.plot, name)
+        assert "return" not in chart.__annotations__, "it returns no content"
         parameters = list(inspect.signature(chart).parameters.values())
         assert {one.kind for one in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}, name
         assert [one.name for one in parameters[-3:]] == ["backend", "ax", "title"], name
@@ -313,11 +314,21 @@ def test_a_figure_offers_no_upload_no_link_and_no_idle_button(way, tmp_path, mon
 
 
 def test_a_long_subtitle_fits_into_the_narrowest_page_however_long_the_names_at_its_axis_are():
-    title = lf.plot.reassignment_matrix(MANY["reassignment_matrix"], backend="plotly").layout.title
+    layout = lf.plot.reassignment_matrix(MANY["reassignment_matrix"], backend="plotly").layout
+    title = layout.title
 
     lines = [re.sub("<.*?>", "", line) for line in title.text.split("<br>")]
     assert title.xref == "container"
     assert title.pad.l + 6.2 * max(map(len, lines)) < 672  # letters of 12 px in the report's narrowest chart
+    assert title.pad.t > title.font.size  # from the edge to the line on which it stands
+    assert layout.xaxis.tickangle < 0  # names end at their columns, clear of the scale of colours
+
+
+def test_a_bar_alone_has_ticks_beside_it():
+    axis = lf.plot.in_flight(USUAL["in_flight"].iloc[:1], backend="plotly").layout.xaxis
+
+    assert len(axis.tickvals) > 2
+    assert axis.range[0] < np.log10(axis.tickvals[0]) < np.log10(axis.tickvals[-1]) < axis.range[1]
 
 
 def test_a_chart_that_fails_leaves_no_figure(monkeypatch):

@@ -91,22 +91,22 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
     ]
     assert read.scripts == 0
     assert path.stat().st_size < 4_000_000
-    assert {one.name for one in tmp_path.iterdir()} == {"report.html"}
-    for part in ("March", "(the end of what is stored)", "2000", "Splice.Amulet:Amulet", "completed", lf.__version__):
+    named = ("The largest holders, in CC (15 of ", "Amulet:<wbr>", "Splice.Amulet:Amulet")
+    for part in ("March", "(the end of what is stored)", "2,000", "completed", lf.__version__, *named):
         assert part in words
 
 
 @pytest.mark.long
 def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
     history = lf.load_history(net, start=(1, "0001-01-01"))
-    with pytest.warns(lf.errors.IncompleteFiguresWarning):
+    with pytest.warns(lf.errors.IncompleteFiguresWarning, match=r"^mint_burn, rewards, .*: up to [\d,]+ co") as warned:
         words = lf.report(history, tmp_path / "report.html").read_text()
+    assert len(warned) == 1
     assert "Holdings cannot be derived" in words
     assert "This cannot be shown for this range: events does not begin at ledger begin" in words
     assert "The supply after each round is not known" in words
     assert "opening=" not in words
     assert "tables=[&#x27;licenses&#x27;]" in words
-    assert Reader(words).headings == TITLES
 
 
 def test_a_range_with_a_hole_says_so_before_its_figures(net, tmp_path):
@@ -229,8 +229,7 @@ def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
 
     updates = filled.load("updates")
     part = lf.load_history(net, start=updates.record_time.iloc[-900], progress=False)
-    with pytest.warns(lf.errors.IncompleteFiguresWarning):
-        words = words_of("summary", data=part)
+    words = words_of("summary", data=part)
     assert "coupons began before what is known and ended in it" in words
     assert "worth of 0 of them" not in words
     for things in ("coupons worth [^;]+ are open", "coins worth [^;]+ are unspent"):
@@ -254,7 +253,6 @@ def test_the_first_screen_compares_a_period_with_the_one_before(filled, tmp_path
 
     words = lf.report(filled, tmp_path / "report.html", last="20min").read_text()
 
-    assert Reader(words).headings == TITLES
     assert "No day begins in this range" in words
     here, before = int((times >= begin).sum()), int(((times >= begin - last) & (times < begin)).sum())
     shown = figures_of(words)
