@@ -229,7 +229,8 @@ def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
 
     updates = filled.load("updates")
     part = lf.load_history(net, start=updates.record_time.iloc[-900], progress=False)
-    words = words_of("summary", data=part)
+    with pytest.warns(lf.errors.IncompleteFiguresWarning):
+        words = words_of("summary", data=part)
     assert "coupons began before what is known and ended in it" in words
     assert "worth of 0 of them" not in words
     for things in ("coupons worth [^;]+ are open", "coins worth [^;]+ are unspent"):

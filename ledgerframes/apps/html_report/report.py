@@ -21,6 +21,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.export.atomic_write import refuse_taken, write_text, writing
 from ledgerframes.frames import attrs_of, shape, to_arrow
 from ledgerframes.loaders.history import History
+from ledgerframes.models.computing import Incomplete
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, bound
 from ledgerframes.plot.drawing import need_plotly
 from ledgerframes.stopping import Stop, held_back
@@ -95,7 +96,7 @@ def report(
     target = Path(read_path(path, "path"))
     if target.suffix.lower() == ".pdf":
         raise InputError(f"{str(target)!r}: a report is a page of HTML; write one, and print it to PDF in the browser")
-    stop = Stop()
+    stop, incomplete = Stop(), Incomplete()
     # While rows are read and charts are drawn, Python may drop what a signal's handler raises.
     with held_back(stop.set):
         with writing(target):
@@ -116,7 +117,7 @@ def report(
         head, foot = scripts() if interactive else ("", "")
         made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
         with Charts(interactive=interactive) as charts:
-            report_data, parts = replace(report_data, charts=charts, stop=stop), []
+            report_data, parts = replace(report_data, charts=charts, stop=stop, incomplete=incomplete), []
             with report_data.opened:
                 for name in chosen:
                     stop.check()
@@ -124,7 +125,7 @@ def report(
             words = charts.into(page(title, made, parts, head=head, foot=foot), stop)
         stop.check()
         write_text(target, words, overwrite=overwrite)
-    report_data.incomplete.warn("the page says what its figures lack")
+    incomplete.warn("the page says what its figures lack")
     return target
 
 

@@ -78,7 +78,7 @@ class ReportData:
         charts: draws its charts.
         opened: closed once the report is complete.
         made: the computed tables that sections have requested.
-        incomplete: what those lack, as far as a caller should be warned of it.
+        incomplete: takes what those lack, and the caller warns of it; else each table does.
         stop: ends the report before the next of them.
     """
 
@@ -91,7 +91,7 @@ class ReportData:
     charts: Charts = field(default_factory=Charts)
     opened: ExitStack = field(default_factory=ExitStack)
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
-    incomplete: Incomplete = field(default_factory=Incomplete)
+    incomplete: Incomplete | None = None
     stop: Stop = field(default_factory=Stop)
 
     @cached_property
