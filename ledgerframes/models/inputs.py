@@ -199,7 +199,7 @@ def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
         frame = getattr(data, table.name)
         return _empty(table) if frame is None else _Frame(frame, table)
     if is_store(data):
-        return _stored(data, table)
+        return stored(data, table)
     if isinstance(data, str | Path):
         there = _named_in(Path(read_path(data, table.name)), table) is not None
         return parquet_files(data, table) if there or not additional else _empty(table)
@@ -294,7 +294,8 @@ def columns_of(frame: Any) -> list[str]:
     return list(frame.columns) if isinstance(frame, pd.DataFrame) or hasattr(frame, "to_arrow") else []
 
 
-def _stored(store: Any, table: Table) -> Give:
+def stored(store: Any, table: Table) -> Give:
+    """Reads a table of a store."""
     return lambda needed, listed, room: store._model_input(table.name, needed, listed, room)  # noqa: SLF001 - its only caller
 
 

@@ -3,23 +3,25 @@
 with
 creates as (
   select
-    *, row_number() over (order by migration_id, record_time, update_id, node_index) as place
+    update_id, node_index, record_time, contract_id, validator,
+    struct_pack(migration_id, record_time, update_id, node_index) as place
   from license_contracts
   where shown_by = 'create'
 ),
 ends as (
-  select exercises.update_id, coalesce(creates.place, -1) as place, creates.validator
+  select exercises.update_id, creates.place, creates.validator
   from exercises
   left join creates using (contract_id)
   where consuming and exercises.template_name = 'Splice.ValidatorLicense:ValidatorLicense'
 ),
 renewed as (
-  select distinct creates.place
+  select distinct creates.update_id, creates.node_index
   from creates
   join ends
-    on ends.update_id = creates.update_id and ends.place < creates.place
+    on ends.update_id = creates.update_id and coalesce(ends.place < creates.place, true)
     and coalesce(ends.validator = creates.validator, true)
 )
-select validator, min(record_time) filter (place not in (select place from renewed)) as time
+select validator, min(record_time) filter (renewed.update_id is null) as time
 from creates
+left join renewed using (update_id, node_index)
 group by validator

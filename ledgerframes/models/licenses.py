@@ -21,7 +21,7 @@ from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, columns_of, inputs_of, inputs_of_snapshot, is_store
 from ledgerframes.models.reassignments import period_variables
-from ledgerframes.paging.cursor import When
+from ledgerframes.paging.cursor import Cursor, When
 from ledgerframes.tables.from_snapshots import (
     INSTRUMENT_SUPPLY,
     LICENSE_ACTIVITY,
@@ -68,6 +68,11 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
         >>> growth.columns.to_list(), growth.validators.is_monotonic_increasing
         (['time', 'new', 'validators'], True)
     """
+    return growth_until(licenses, None, rounds=rounds, period=period)
+
+
+def growth_until(licenses: Any, until: Cursor | int | None, *, rounds: Any = None, period: str = "D") -> pd.DataFrame:
+    """The same up to a moment of a whole history: a place, or microseconds in every migration; inclusive."""
     variables = period_variables(period)
     if _is_history(licenses, rounds):
         inputs, notes = _whole(licenses, rounds), {"basis": "the first license of each validator in the history"}
@@ -79,7 +84,7 @@ def license_growth(licenses: Any, *, rounds: Any = None, period: str = "D") -> p
         return {**notes, "period": variables.get("calendar") or variables["every_us"]}
 
     growth: pd.DataFrame = computed(
-        LICENSE_GROWTH, inputs, as_="pandas", decimals=None, variables=variables, notes=notes_of
+        LICENSE_GROWTH, inputs, as_="pandas", decimals=None, until=until, variables=variables, notes=notes_of
     )
     return growth
 

@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from ledgerframes.arguments import choice, duration, shown, suggesting
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As
+from ledgerframes.frames import As, attrs_of, described
 from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs, columns_of, inputs_of_table
+from ledgerframes.models.inputs import Inputs, columns_of, inputs_of_table, stored
 from ledgerframes.models.signatures import table_function
+from ledgerframes.paging.cursor import Bound, bound, last_before
 from ledgerframes.tables.history import REASSIGNMENTS
 from ledgerframes.tables.reassignments import (
     CONTRACT_JOURNEYS,
@@ -166,6 +167,31 @@ def period_variables(period: str) -> dict[str, Any]:
         ) from error
 
 
+def legs_around(store: Any, *, start: Bound, end: Bound | None) -> pa.Table:
+    """The legs of a store from which the flows and anomalies of a range are the same as from all legs up to its end.
+
+    Their provenance has the `edges` of all reassignments up to there, as `reassignment_flows` counts them.
+
+    Args:
+        store: the store, in one state.
+        start: where the range begins, a time.
+        end: where it ends, exclusive.
+    """
+    # No row has this id, so no row is read.
+    nothing = store.load(REASSIGNMENTS.name, columns=["update_id"], where={"update_id": "-"}, end=end, as_="arrow")
+    proof = {name: value for name, value in attrs_of(nothing).items() if name != "only"}
+
+    def read() -> tuple[pa.Table, dict[str, Any]]:
+        engine.set({"legs_from": bound(start, "start"), "begun": _begun(proof)})
+        rows = engine.rows("legs_around")
+        return rows, _edges(engine, rows)
+
+    with Engine({REASSIGNMENTS.name: stored(store, REASSIGNMENTS)}, until=last_before(end)) as engine:
+        rows, edges = engine.interruptible(read, REASSIGNMENTS.name)
+    schema = pa.schema([REASSIGNMENTS.schema.field(name) for name in rows.column_names])
+    return described(rows.cast(schema), proof | {"rows": len(rows)} | edges)
+
+
 def _legs(reassignments: Any) -> Inputs:
     return inputs_of_table(reassignments, REASSIGNMENTS)
 
@@ -178,11 +204,14 @@ def _flows(flows: Any) -> Inputs:
 
 
 def _of_flows(table: Table, inputs: Inputs, variables: Mapping[str, Any] | None = None, *, as_: As = "pandas") -> Any:
-    # None: nothing shows whether the ledger began earlier, as on one without a DSO.
-    begun = inputs.attrs.get("from_beginning", False) is not False
     notes = _edges if REASSIGNMENTS.name in inputs.gives else None
-    settings = {"begun": begun} | dict(variables or {})
+    settings = {"begun": _begun(inputs.attrs)} | dict(variables or {})
     return computed(table, inputs, as_=as_, decimals=None, variables=settings, notes=notes)
+
+
+def _begun(attrs: Mapping[str, Any]) -> bool:
+    """Whether the ledger began there; None: nothing shows whether it began earlier, as on one without a DSO."""
+    return attrs.get("from_beginning", False) is not False
 
 
 def _edges(engine: Engine, _: pa.Table) -> dict[str, Any]:

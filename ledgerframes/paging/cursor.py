@@ -198,3 +198,11 @@ def bound(value: Any, name: str) -> Cursor | int | None:
         migration_id, when = pair(value, name)
         return Cursor(migration_id, to_micros(when, name))
     return to_micros(value, name)
+
+
+def last_before(end: Bound | None) -> Cursor | int | None:
+    """The last place of a range that ends there, or its microseconds in every migration; None if it is open."""
+    place = bound(end, "end")
+    if isinstance(place, Cursor):
+        return Cursor(place.migration_id, place.micros - 1)
+    return None if place is None else place - 1

@@ -92,7 +92,8 @@ def summary(report_data: ReportData) -> Section:
 
 def legs_across(flows: pd.DataFrame) -> dict[str, str]:
     """How many reassignments cross each end of the range, in words; the command line says so, too."""
-    under_way, begun = ((flows["edge"] == edge).sum() for edge in ("end", "start"))
+    edges: Mapping[str, Any] = flows.attrs["edges"]
+    under_way, begun = edges["open_at_end"]["rows"], edges["began_before"]["rows"]
     words = {}
     if under_way:
         words["end"] = f"{plural(under_way, 'reassignment is', 'reassignments are')} under way at the end"

@@ -12,26 +12,19 @@ import pandas as pd
 
 from ledgerframes.apps.html_report.page import Charts
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.frames import attrs_of, described
+from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Opening
 from ledgerframes.models import public
 from ledgerframes.models.computing import Incomplete, together
-from ledgerframes.models.declared_reads import LICENSE
 from ledgerframes.models.inputs import Inputs
-from ledgerframes.models.licenses import license_growth
+from ledgerframes.models.licenses import growth_until, license_growth
 from ledgerframes.models.openings import stored_opening
-from ledgerframes.models.reassignments import reassignment_flows
+from ledgerframes.models.reassignments import legs_around, reassignment_flows
+from ledgerframes.paging.cursor import last_before
 from ledgerframes.stopping import Stop
 from ledgerframes.store.store import Store
-from ledgerframes.tables.history import REASSIGNMENTS
-from ledgerframes.tables.kinds import JSON, TEXTS
 
-#: The columns of events that `license_growth` reads.
-_OF_LICENSES: Final = (
-    *("migration_id", "record_time", "update_id", "node_index", "event_type", "contract_id", "template_name"),
-    *("choice", "consuming", "created_at", "payload"),
-)
 #: The earliest time that has a text form.
 _FIRST: Final = pd.Timestamp(1, 1, 1, 0, 0, 1, tz="UTC").as_unit("us")
 
@@ -170,13 +163,13 @@ class ReportData:
 
     @cached_property
     def legs(self) -> Any:
-        """Reassignments up to the end of the period, from as early as they are known without a gap."""
+        """Reassignments up to the end of the period, or those on which the period and the one before depend."""
         if self.store is None or self.period.start is None:
             return self.reassignments
-        if self.opening is None or self.begins is not None:
+        start = self._reads_from
+        if self.opening is None or self.begins is not None or start is None:
             return self.whole.reassignments
-        plain = [column.name for column in REASSIGNMENTS.columns if column.kind not in {JSON, TEXTS}]
-        return self.store.load("reassignments", columns=plain, end=self.end, as_="arrow")
+        return legs_around(self.store, start=start, end=self.end)
 
     @property
     def _models_read_store(self) -> bool:
@@ -236,8 +229,12 @@ class ReportData:
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """Reassignments of the whole history by when they began: a leg outside of the period is not missing."""
+        """Reassignments by when they began; a leg outside of the period is not missing.
+
+        `attrs["edges"]` counts those of the whole history up to the end of the period.
+        """
         joined = reassignment_flows(self.legs)
+        joined.attrs["edges"] = attrs_of(self.legs).get("edges", joined.attrs["edges"])
         return joined.assign(moment=joined["unassigned_at"].fillna(joined["assigned_at"]))
 
     @cached_property
@@ -251,15 +248,9 @@ class ReportData:
     def validators(self) -> pd.DataFrame | None:
         """Validators by day, of the whole history; None if it does not begin with the ledger."""
         try:
-            events: Any = self.whole.events
-            if self._models_read_store and (self.opening is not None or self.source is self.store):
-                events = self.store
-            elif self.store is not None and self.opening is not None:
-                only = {"template_name": LICENSE}
-                found = self.store.load("events", columns=_OF_LICENSES, end=self.end, where=only, as_="arrow")
-                # These are all that the table reads, so it may take them as the history.
-                events = described(found, {name: one for name, one in attrs_of(found).items() if name != "only"})
-            return license_growth(events, period="D")
+            if self.store is not None and (self.opening is not None or self.source is self.store):
+                return growth_until(self.store, last_before(self.end))
+            return license_growth(self.whole.events, period="D")
         except (PartialResultError, InputError):
             return None
 

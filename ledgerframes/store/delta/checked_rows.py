@@ -11,14 +11,20 @@ from ledgerframes.store.delta.stored_files import Files
 
 
 class LocalRows(ds.FileSystemDataset):  # type: ignore[misc]
-    """Files of a folder, read two batches ahead, where Arrow's default is sixteen of each of four files.
+    """Files of a folder, whose rows are decoded as they are taken.
 
-    DuckDB scans with the defaults. A batch is a row group here, so they took as much memory as the rest of a report.
+    DuckDB scans with the defaults: Arrow's threads read sixteen batches of each of four files ahead, and decode
+    up to a gigabyte per scan where DuckDB takes rows slowly, as when it writes aside what does not fit into memory.
     """
 
     def scanner(self, columns: Any = None, **options: Any) -> ds.Scanner:
         """A scanner over the rows, with Arrow's options."""
-        return super().scanner(columns, **{"batch_readahead": 2, "fragment_readahead": 1, **options})
+        own = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": False}
+        return super().scanner(columns, **{**own, **options})
+
+    def to_table(self, columns: Any = None, **options: Any) -> pa.Table:
+        """All rows in memory, with Arrow's options."""
+        return super().to_table(columns, **{"use_threads": True, **options})
 
 
 def checked_rows(stored: ds.Dataset, files: Files, declared: pa.Schema) -> ds.FileSystemDataset:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ledgerframes.loaders.history import History
 from ledgerframes.store.coverage import Interval, rows_of
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.read.reading import load_table
+from ledgerframes.store.read.reading import folders_of, load_table
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY
 
@@ -61,21 +61,34 @@ class HistoryReader:
                     yield rest._replace(hi=hi)
                     rest = rest._replace(lo=hi)
 
-    def _cuts(self, wanted: Interval) -> list[int]:
-        """Where the parts of an interval end: only its record times are held in memory, without the events."""
-        with damage_named([self._tables[HISTORY.index]]):
-            scanner = self._data[HISTORY.index].scanner(
-                {
-                    "time": pc.field("record_time").cast(pa.int64()),
-                    # A reassignment has no events, and one leg.
-                    "rows": pc.coalesce(pc.field("event_count"), pc.scalar(0)) + pc.scalar(1),
-                },
-                filter=rows_of([wanted]),
-            )
-            times = pa.TableGroupBy(scanner.to_table(), "time").aggregate([("rows", "sum")]).sort_by("time")
-        chunks = np.cumsum(times["rows_sum"].to_numpy()) // EVENTS_AT_ONCE
-        ends = times["time"].to_numpy()[np.flatnonzero(np.diff(chunks))]
-        return [*ends.tolist(), wanted.hi] if times.num_rows else []
+    def _cuts(self, wanted: Interval) -> Iterator[int]:
+        """Where the parts of an interval end: only the record times of a month are in memory, without the events."""
+        rows, last = 0, None
+        for times, counts in self._times(wanted):
+            sums = rows + np.cumsum(counts)
+            chunks = sums // EVENTS_AT_ONCE
+            # The last time of the month before ends a part, too, if the next one begins with this month.
+            earlier = np.concatenate([times[:1] if last is None else [last], times[:-1]])
+            before = np.concatenate([chunks[:1] if last is None else [rows // EVENTS_AT_ONCE], chunks[:-1]])
+            yield from earlier[chunks != before].tolist()
+            rows, last = int(sums[-1]), int(times[-1])
+        if last is not None:
+            yield wanted.hi
+
+    def _times(self, wanted: Interval) -> Iterator[tuple[Any, Any]]:
+        """The record times of an interval, in order, and how many events and legs each has, month by month."""
+        index, chosen = self._tables[HISTORY.index], rows_of([wanted])
+        columns = {
+            "time": pc.field("record_time").cast(pa.int64()),
+            # A reassignment has no events, and one leg.
+            "rows": pc.coalesce(pc.field("event_count"), pc.scalar(0)) + pc.scalar(1),
+        }
+        for month in folders_of(self._data[HISTORY.index], chosen):
+            with damage_named([index]):
+                found = month.to_table(columns, filter=chosen)
+            if found.num_rows:
+                times = pa.TableGroupBy(found, "time").aggregate([("rows", "sum")]).sort_by("time")
+                yield times["time"].to_numpy(), times["rows_sum"].to_numpy()
 
     def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
         table = self._tables[name]

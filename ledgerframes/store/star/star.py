@@ -15,9 +15,10 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store.coverage import Interval, merged
 from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.row_order import windows
 from ledgerframes.store.derive.kept_rows import derived_data
 from ledgerframes.store.read.model_inputs import gives_of, known_of
-from ledgerframes.store.read.reading import Part
+from ledgerframes.store.read.reading import Part, folders_of
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, VERDICTS
 from ledgerframes.tables.star import STAR
@@ -32,6 +33,10 @@ _DERIVED: Final = {
     "fact_traffic": "traffic_purchases",
     "fact_mint_burn": "mint_burn",
 }
+#: The tables with a row for each row of a stored table, in its order.
+_ROW_BY_ROW: Final = {"fact_updates": "updates", "fact_events": "events"}
+#: How many of these are in memory at once.
+_AT_ONCE: Final = 200_000
 #: Templates of active contracts that name more about parties than the events of a range.
 _OF_PARTIES: Final = [
     template
@@ -91,6 +96,11 @@ class Star:
         return known_of(self._parts["updates"])
 
     @property
+    def _settings(self) -> dict[str, Any]:
+        """The settings of every table."""
+        return {"key_shift": 64 - self._key_bits}
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The tables, in the order of writing."""
         return tuple(name for name in STAR if name not in self.left_out)
@@ -121,27 +131,35 @@ class Star:
         engine = Engine(self._gives | {name: lambda *_, data=data: data for name, data in self._derived.items()})
         days = engine.interruptible(lambda: engine.rows("held_days"), "dim_date")["day"].to_pylist()
         whole = days and max(days) - min(days) <= _MOST_DAYS
-        engine.set(
-            {
-                **self._known,
-                "days": [*range(min(days), max(days) + 1)] if whole else sorted(days),
-                "key_shift": 64 - self._key_bits,
-            }
-        )
+        listed = [*range(min(days), max(days) + 1)] if whole else sorted(days)
+        engine.set({**self._known, "days": listed, **self._settings})
         return engine
 
     def _reader(self, name: str) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_batches(STAR[name].schema, self._batches(name))
 
     def _batches(self, name: str) -> Iterator[pa.RecordBatch]:
-        schema, engine = STAR[name].schema, self._engine
-        kept = map(self._root.shown, self._derived)
+        schema, kept = STAR[name].schema, map(self._root.shown, self._derived)
         with damage_named([*kept, *(part.table for part in self._parts.values())]):
             self._check_keys(name)
-            reader = engine.interruptible(lambda: engine.batches(name), name)
-            while (rows := engine.interruptible(partial(next, reader, None), name)) is not None:
-                columns = [rows[field.name].cast(field.type) for field in schema]
-                yield pa.record_batch(columns, schema=schema)
+            for engine in self._engines(name):
+                reader = engine.interruptible(partial(engine.batches, name), name)
+                while (rows := engine.interruptible(partial(next, reader, None), name)) is not None:
+                    columns = [rows[field.name].cast(field.type) for field in schema]
+                    yield pa.record_batch(columns, schema=schema)
+
+    def _engines(self, name: str) -> Iterator[Engine]:
+        """The engine for a table, or one for each part of what it has the rows of, which are too many to be sorted."""
+        if name not in _ROW_BY_ROW:
+            yield self._engine
+            return
+        source = self._parts[_ROW_BY_ROW[name]]
+        for folder in folders_of(source.data, source.rows):
+            for rows in windows(folder, source.rows, _AT_ONCE):
+                part = folder.filter(rows)
+                with Engine({source.table.name: lambda *_, part=part: part}) as engine:
+                    engine.set(self._settings)
+                    yield engine
 
     def _check_keys(self, name: str) -> None:
         """Refuse two rows with the same key.
