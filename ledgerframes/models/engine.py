@@ -369,7 +369,8 @@ def _until(moment: Cursor | int | None) -> str:
     """The condition that an item of the history counts."""
     if moment is None:
         return "true"
+    # Of the column as it is, so that what lies after it is not read.
     if isinstance(moment, int):
-        return f"epoch_us(record_time) <= {moment}"
-    here = f"migration_id = {moment.migration_id} and epoch_us(record_time) <= {moment.micros}"
+        return f"record_time <= make_timestamptz({moment})"
+    here = f"migration_id = {moment.migration_id} and record_time <= make_timestamptz({moment.micros})"
     return f"(migration_id < {moment.migration_id} or ({here}))"

@@ -11,6 +11,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.derive.tables import DERIVABLE
+from ledgerframes.store.star import star
 from ledgerframes.store.star.semantic_model import write_semantic_model
 from ledgerframes.tables.star import RELATIONS, STAR
 from tests.export.stars import exported
@@ -52,7 +53,9 @@ def stars(tmp_path_factory):
             store.sync(net, progress=False, derive=derive)
             # Nothing of the hostile world but its history is served.
             store.sync(net, progress=False, tables=["verdicts"] if name == "hostile" else ["verdicts", "licenses"])
-        return store, exported(store, folder / "out")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(star, "_AT_ONCE", 500)
+            return store, exported(store, folder / "out")
 
     return of
 

