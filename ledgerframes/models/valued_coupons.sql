@@ -20,7 +20,7 @@ joined as (
 -- Coupons that expire together belong to one round.
 together as (
   select ended_below, max(round) as round
-  from ends
+  from coupon_ends
   join usable_coupons using (contract_id)
   where outcome = 'expired' and not usable_coupons.in_coin
   group by ended_below
