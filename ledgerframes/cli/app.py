@@ -282,4 +282,12 @@ def demo(
     from ledgerframes.apps.demo import demonstrate
 
     check_folder(output)
-    demonstrate(output, say)
+    demonstrate(output, _say_while_read)
+
+
+def _say_while_read(text: str) -> None:
+    """Print, and continue silently once nobody reads any more: the results are in files."""
+    try:
+        say(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

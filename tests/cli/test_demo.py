@@ -1,5 +1,9 @@
 """`ledgerframes demo` shows the main job and leaves its results behind."""
 
+import os
+import subprocess
+import sys
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -32,3 +36,13 @@ def test_demo_loads_syncs_exports_draws_and_says_where_and_can_run_again(
     assert "What happens most:" in ended.out
     assert ended.out.endswith(f"Open this file: {output / 'report.html'}\n")
     assert "for what is new: 3 requests" in ended.out
+
+
+@pytest.mark.long
+def test_the_demo_writes_its_files_also_where_nobody_reads_what_it_prints(tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    ended = subprocess.run([sys.executable, "-m", "ledgerframes", "demo"], cwd=tmp_path, stdout=write, check=False)
+    os.close(write)
+    assert ended.returncode == 0
+    assert (tmp_path / "demo-output" / "report.html").exists()
