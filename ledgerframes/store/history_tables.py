@@ -54,6 +54,11 @@ class HistoryTables:
         return document.network.get(self.of.first) if self.of.name in document.histories else None
 
     @property
+    def first_id(self) -> str:
+        """The id of the item that names the network, also if only a snapshot or another history is stored so far."""
+        return self._root.document.network.get(self.of.first, "").partition("/")[2]
+
+    @property
     def known_by(self) -> frozenset[str]:
         """The network's synchronizers and the party of its DSO, as named on its first page."""
         return frozenset(self._root.document.network.get(KNOWN_BY, "").split())

@@ -232,7 +232,7 @@ class Agreement:
     @property
     def _name(self) -> str:
         """The id of the update that names the store's network."""
-        return (self.history.network or "").partition("/")[2]
+        return self.history.first_id
 
     def _knows(self, ids: Sequence[str]) -> bool:
         """Whether any of these updates belongs to the store's network: its first one, a stored or a rejected one."""
