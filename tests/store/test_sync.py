@@ -52,6 +52,11 @@ def test_without_news_a_sync_asks_every_server_once_per_open_migration_and_write
     assert len(store.syncs()) == 1
 
 
+def test_workers_share_the_proof_that_was_found_where_a_history_ends(store):
+    with lf.sandbox(updates=1_000, migrations=1) as net:
+        assert store.sync(net, page_size=50).requests < 50  # 20 pages, and as many to find the end and to cut
+
+
 def test_rows_are_final_up_to_the_newest_one_less_settle(store, small):
     newest = lf.load_updates(small).record_time.max()
     store.sync(small, settle="60s")

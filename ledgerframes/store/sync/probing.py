@@ -13,7 +13,7 @@ from typing import Final
 from ledgerframes.errors import DecodeError, PagingError, RequestError
 from ledgerframes.interfaces.history_pages import PageSource
 from ledgerframes.loaders.extent import first_cursors, newest_of
-from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import Interval
@@ -71,6 +71,7 @@ class Prober:
     def end_of(self, interval: Interval) -> int:
         """A record time after which an interval, which has an item at its `lo`, had none when servers were asked."""
         newest = newest_of(None, self.source, Cursor(interval.migration_id, interval.lo))
+        first_after(self.source, before(newest), self.proofs)  # so that no worker searches for a proof of its own
         return min(newest.micros, interval.hi)
 
     def _first_after(self, server: str, after: Cursor) -> Cursor | None:
