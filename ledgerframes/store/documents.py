@@ -13,6 +13,7 @@ import msgspec
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.data_files import filesystem, put_file
+from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.write_aside import written_aside
 
@@ -56,10 +57,12 @@ class LakeFile(msgspec.Struct, frozen=True):
     Attributes:
         format: see `FORMAT`.
         personal: whether personal data is kept.
+        updates: how an older version, whose documents count no rows, left `updates`.
     """
 
     format: int = FORMAT
     personal: bool = True
+    updates: Named | msgspec.UnsetType = msgspec.UNSET
 
 
 def decoded(content: bytes, url: str) -> LakeFile:

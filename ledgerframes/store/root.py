@@ -50,6 +50,7 @@ class Root:
         self._writes = writes
         self._strict = strict
         self._named = self.document  # as last read or committed
+        self._left: Named | None = None  # how a writer of an older version left `updates`
         self._tables: dict[str, DeltaStoreTable] = {}
         self._changed: dict[str, Named] = {}  # not named yet
         self._lock = threading.Lock()
@@ -60,7 +61,8 @@ class Root:
         Raises:
             StoreError: the document is lost or damaged, or part of `updates` is lost.
         """
-        self._lake.file()  # refuses another format
+        file = self._lake.file()  # refuses another format
+        self._left = (file.updates or None) if file is not None else None
         if version is None:
             self.table.refresh()
         else:
@@ -154,8 +156,11 @@ class Root:
         """The losses of `updates`; if there is a document, the table must exist."""
         if not self.table.exists:
             return [Loss(self.table.name, Named())] if self._lake.documents.numbers() else []
-        rows = self.document.rows
-        loss = None if rows is None else loss_of(self.table, Named(self.document.version, rows))
+        rows, left = self.document.rows, self._left
+        named = left if rows is None else Named(self.document.version, rows)
+        if named is None or (rows is None and self.table.version != named.version):
+            return []
+        loss = loss_of(self.table, named)
         return [] if loss is None else [loss]
 
     def making(self) -> None:
