@@ -92,17 +92,14 @@ def judge_broken(failure: Failure, request: Request, server: str, *, mask: Maski
 
 
 def judge_unreadable(
-    received: Received, problem: Exception, request: Request, server: str, *, mask: Masking, recognised: bool
+    received: Received, problem: Exception, request: Request, server: str, *, mask: Masking
 ) -> Failure:
     """Interpret an answer whose status is a success, and whose body cannot be read.
 
     A body that is not whole JSON was damaged in transit, so asking again may help. The same holds for a body of another
     kind than requested (`[]`, `{"error": …}`), unless the same body comes again. An item that breaks the contract does
-    so each time: only another server may have it right. An HTML page means a wrong address, unless the server has
-    answered correctly before (`recognised`): then something in between failed temporarily.
+    so each time: only another server may have it right.
     """
-    if is_page(received):
-        return _judge_page(received, request, server, mask=mask, recognised=recognised)
     if isinstance(problem, DecodeError):
         doubtful = isinstance(problem.__cause__, UNREADABLE) and _is_doubtful(problem.__cause__)
         body = _digest(received.body) if doubtful else None
@@ -141,8 +138,12 @@ def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()
 
 
-def _judge_page(received: Received, request: Request, server: str, *, mask: Masking, recognised: bool) -> Failure:
-    """Describe an answer that is an HTML page: something other than the expected server sent it."""
+def judge_page(received: Received, request: Request, server: str, *, mask: Masking, recognised: bool) -> Failure:
+    """Interpret an answer that is an HTML page: something other than the expected server sent it.
+
+    It means a wrong address, unless the server has answered correctly before (`recognised`): then something in between
+    failed temporarily.
+    """
     interface = request.endpoint.interface
     prefix = PREFIXES.get(interface)
     perhaps = f"it may lack the prefix {prefix}, or be" if prefix else "it may be"

@@ -18,7 +18,7 @@ from ledgerframes.config.settings import Interface, source_of
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError, InputError, RequestError
 from ledgerframes.stopping import Stop, held_back
-from ledgerframes.transport.classify import judge_broken, judge_refusal, judge_unreadable
+from ledgerframes.transport.classify import is_page, judge_broken, judge_page, judge_refusal, judge_unreadable
 from ledgerframes.transport.masking import MASK
 from ledgerframes.transport.request import Answer, BodyFile, Failure, Prepared, Request
 from ledgerframes.transport.transport import Transport
@@ -270,11 +270,13 @@ class _Exchange(Generic[T]):
         if first.safe and first.deprecated and request.endpoint == first:  # not for an alternative route
             transport.warn_once(first)
         seconds = transport.clock.monotonic() - began
+        # Before it is read, since some calls need nothing of an answer; what begins as JSON does is no page.
+        if received.body[:1] != b"{" and is_page(received):
+            return judge_page(received, request, url, mask=mask, recognised=url in transport.recognised)
         try:
             value = self.read(received.body)
         except (DecodeError, *UNREADABLE) as error:
-            recognised = url in transport.recognised
-            return judge_unreadable(received, error, request, url, mask=mask, recognised=recognised)
+            return judge_unreadable(received, error, request, url, mask=mask)
         headers = {name: mask(text) for name, text in received.headers.items()}
         return Answer(value, received.status, url, request, len(received.body), seconds, headers)
 
