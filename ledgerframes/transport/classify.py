@@ -173,7 +173,8 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
     """
     status = received.status
     # By content: a ledger's 400 may carry JSON or text, and a 429 is often text, whatever the header says.
-    text = _readable(received.body, mask)
+    # A 407 is a proxy's, which may repeat the password that was sent to it.
+    text = "" if status == 407 else _readable(received.body, mask)
     body = _object(text)
     member = _Members(body, mask)
     category = member.number("errorCategory")

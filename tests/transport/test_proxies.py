@@ -110,7 +110,7 @@ def test_requests_through_a_proxy_of_plain_http_name_the_server_and_share_a_conn
     assert {heard.headers["host"] for heard in proxy.heard} == {"scan.example:8080"}
     assert {heard.headers["proxy-authorization"] for heard in proxy.heard} == {BASIC}
     assert proxy.connections == 1
-    proxy.script = [text("", 407)]
+    proxy.script = [text(f"you sent {BASIC}, {PASSWORD}", 407)]
     assert "the proxy requires a user and a password" in failed(transport, "http://scan.example", StatusError)
 
 
