@@ -30,16 +30,17 @@ def test_sync_says_what_it_did_does_nothing_twice_and_takes_a_range_and_snapshot
 
 
 @pytest.mark.filterwarnings("always::ledgerframes.errors.IncompleteFiguresWarning")
-def test_a_reward_that_no_table_knows_is_named_by_a_report(command, tmp_path):
+def test_a_reward_that_no_table_knows_is_named_by_sync_and_report(command, tmp_path):
     with lf.sandbox(updates=100, migrations=1) as net:
         updates, known = net.sandbox.world.updates, b"Splice.Amulet:SvRewardCoupon"
         place = next(place for place, update in enumerate(updates) if known in update.rendered)
         updates[place] = updates[place]._replace(rendered=updates[place].rendered.replace(known, known + b"V3"))
-        command("sync", tmp_path / "lake", "--scan-url", net.sandbox.scan_url)
+        synced = command("sync", tmp_path / "lake", "--scan-url", net.sandbox.scan_url)
     reported = command("report", tmp_path / "lake", "-o", tmp_path / "page.html", "--sections", "rewards")
 
-    assert "warning:" in reported.err
-    assert "does not know Splice.Amulet:SvRewardCouponV3" in reported.err.replace("\n", " ")
+    for said in (synced.err, reported.err):
+        assert "warning:" in said
+        assert "does not know Splice.Amulet:SvRewardCouponV3" in said.replace("\n", " ")
     assert "unknown to this version" in (page := (tmp_path / "page.html").read_text())
     assert "Splice.Amulet:SvRewardCouponV3" in page
 

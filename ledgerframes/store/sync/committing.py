@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+import pyarrow as pa
+
 from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.scheduling import Scheduler
+from ledgerframes.tables.history import EVENTS
 
 #: Bytes of rows in memory that trigger the first commit of a sync.
 FIRST: Final = 64_000_000
@@ -59,6 +62,7 @@ class Committer:
         clock: seconds.
         confirm: checks pages before they are committed; returns them with their final part.
         rows: rows committed, by table.
+        seen: the templates of the committed events, each with a choice, or None for creates.
     """
 
     history: HistoryTables
@@ -67,6 +71,7 @@ class Committer:
     clock: Callable[[], float] = time.monotonic
     confirm: Callable[[list[Fetched]], list[Fetched]] = list
     rows: Counter[str] = field(default_factory=Counter)
+    seen: set[tuple[str | None, str | None]] = field(default_factory=set)
     _pages: list[Fetched] = field(default_factory=list)
     _bytes: int = 0
     _since: float | None = None
@@ -114,3 +119,8 @@ class Committer:
 
     def _commit(self, pages: list[Fetched]) -> None:
         self.rows.update(self.history.commit(pages))
+        for page in pages:
+            if EVENTS.name in page.batches:
+                events = pa.Table.from_batches([page.batches[EVENTS.name]])
+                named = events.group_by(["template_name", "choice"]).aggregate([])
+                self.seen.update(zip(*(column.to_pylist() for column in named.columns), strict=True))

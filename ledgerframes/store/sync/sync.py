@@ -7,12 +7,13 @@ import uuid
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.compiled.choice import choice
-from ledgerframes.errors import InputError, LedgerframesError, StoppedError
+from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
 from ledgerframes.loaders.progress import Progress, progress_of
+from ledgerframes.models.unknown_movers import unknown_movers
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop, held_back
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _log = logging.getLogger("ledgerframes.store")
+#: The number of names listed in a warning.
+_FEW: Final = 5
 
 
 def run_sync(lake: Lake, net: Network, request: SyncRequest) -> SyncReport:
@@ -189,7 +192,19 @@ class _Run:
         report = self._filled()
         if not is_known(root, report):
             keep(root, report, self._now())
+        self._warn()
         return report
+
+    def _warn(self) -> None:
+        """Warn of stored events that may move coin in a way that computed tables do not know."""
+        seen = frozenset(pair for sync in self._syncs for pair in sync.commit.seen)
+        if seen and (unknown := unknown_movers(seen)):
+            warn(
+                f"{self._lake.url}: this version does not know {', '.join(unknown[:_FEW])}"
+                f"{f' and {len(unknown) - _FEW:,} more' if len(unknown) > _FEW else ''}, which are like rewards or may"
+                " move coin; the history has them, and computed tables do not",
+                IncompleteFiguresWarning,
+            )
 
     def note(self, error: BaseException) -> None:
         """Store a report of a sync that ended early, if the store can still be written."""

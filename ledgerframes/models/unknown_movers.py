@@ -1,0 +1,34 @@
+"""`unknown_movers`: stored events that may move coin or resemble a reward, but that no model knows; syncs call it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+import pyarrow as pa
+
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import inputs_of
+from ledgerframes.tables.history import EVENTS
+
+_MODELS: Final = ("unknown_reward_templates", "unknown_rules_choices", "unknown_coin_choices")
+
+
+@lru_cache
+def unknown_movers(seen: frozenset[tuple[str | None, str | None]]) -> tuple[str, ...]:
+    """The templates, or templates with a choice, that no model knows.
+
+    One sync sees much the same as the next, and three models take longer than a short sync.
+
+    Args:
+        seen: templates as `Module:Entity`, each with a choice, or None for creates.
+    """
+    pairs = sorted(seen, key=str)
+    columns = {name: pa.nulls(len(pairs), EVENTS.schema.field(name).type) for name in EVENTS.names}
+    columns["template_name"] = pa.array([template for template, _ in pairs], pa.string())
+    columns["choice"] = pa.array([choice for _, choice in pairs], pa.string())
+    kinds = ["created_event" if choice is None else "exercised_event" for _, choice in pairs]
+    columns["event_type"] = pa.array(kinds, pa.string())
+    with Engine(inputs_of(pa.table(columns)).gives) as engine:
+        rows = [row for model in _MODELS for row in engine.rows(model).to_pylist()]
+    return tuple(sorted({"/".join(filter(None, (row["template_name"], row["choice"]))) for row in rows}))
