@@ -41,8 +41,8 @@ _LATER: Final = 0.618
 #: Requests that prove the end of an open range: its last updates once more, an empty page, and the first page again.
 _OF_END: Final = 3
 #: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers, by what ends it.
-_OF_CUTTING: Final = {"the newest update": 15, "the next migration": 8, "a time": 18}
-#: And more of them where there is more than two pages, so that its search has further to go.
+_OF_CUTTING: Final = {"the newest update": 15, "the next migration": 8, "a time": 3}
+#: And more of them where an end has to be searched for behind more than two pages.
 _OF_SEARCHING: Final = 8
 #: Requests by which a sync that commits more than once settles the end of what it has read, besides one per migration.
 _OF_SETTLING: Final = 3
@@ -242,7 +242,7 @@ def _requests_of_sync(windows: Sequence[Window], extent: Extent, rows: list[floa
         whole = "the next migration" if part.migration_id < newest.migration_id else "the newest update"
         ends_at = whole if part.whole_end else "a time"
         requests += pages - 1 + _OF_CUTTING[ends_at] + (shards if shards > 1 else 0)
-        requests += _OF_SEARCHING if pages > 2 else 0
+        requests += _OF_SEARCHING if pages > 2 and ends_at != "a time" else 0
     return requests
 
 

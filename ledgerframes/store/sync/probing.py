@@ -70,6 +70,10 @@ class Prober:
 
     def end_of(self, interval: Interval) -> int:
         """A record time after which an interval, which has an item at its `lo`, had none when servers were asked."""
+        if interval.hi < LATEST:  # mostly there is more behind a range that ends at a time: one request shows it
+            beyond = first_after(self.source, Cursor(interval.migration_id, interval.hi), self.proofs)
+            if beyond is not None and beyond.migration_id == interval.migration_id:
+                return interval.hi
         newest = newest_of(None, self.source, Cursor(interval.migration_id, interval.lo))
         first_after(self.source, before(newest), self.proofs)  # so that no worker searches for a proof of its own
         return min(newest.micros, interval.hi)
