@@ -235,7 +235,7 @@ class Engine:
 
         Args:
             name: the model.
-            unknown: models that list templates and choices that no model knows.
+            unknown: models that list templates and choices that no model knows, and how often they occur.
 
         Returns:
             Counts by template, `template/choice`, or either with the member; beyond 100 names under `others`.
@@ -243,17 +243,17 @@ class Engine:
         self._build(name)
         parts = [
             f"select template_name, {'null' if READS[read].rows == 'creates' else 'choice'} as choice,"
-            f" nullif(unnest(wrong), '') as member from {read} where wrong is not null"
+            f" nullif(unnest(wrong), '') as member, 1 as rows from {read} where wrong is not null"
             for read in self._steps(name)
             if read in READS
         ]
         for model in unknown:
             self._build(model)
-            parts.append(f"select template_name, choice, null as member from {model}")
+            parts.append(f"select template_name, choice, null as member, rows from {model}")
         if not parts:
             return {}
         rows = self._connection.sql(
-            "select concat_ws(': ', concat_ws('/', template_name, choice), member) as name, count(*) as rows"
+            "select concat_ws(': ', concat_ws('/', template_name, choice), member) as name, sum(rows)::bigint as rows"
             f" from ({' union all '.join(parts)}) group by name order by rows desc, name"
         ).fetchall()
         rest = sum(count for _, count in rows[_MOST:])

@@ -37,6 +37,8 @@ OPENING: Final = ("contract_id", "template_name", "created_at", "payload")
 _GIVER: Final = "give the events of lf.load_events, a History, a Store, or a path of Parquet"
 #: Rows that a thread of DuckDB takes at once.
 _BATCH: Final = 65_536
+#: Columns of few different texts, of which DuckDB compares each once a batch if they are listed once.
+_FEW: Final = {"event_type", "template_name", "choice"}
 #: Returns the columns of an input whose names are among some words, and of others only the existing ones: a table,
 #: dataset or SQL. A copy of it in memory may take up to the given number of bytes.
 Give = Callable[[set[str], set[str], int], Any]
@@ -276,7 +278,8 @@ class _Frame:
     def __call__(self, needed: set[str], listed: set[str], _: int) -> pa.Table:
         table, there = self.table, set(columns_of(self.frame))
         new = [name for name in _among(table, needed | (listed & there)) if name not in self.read]
-        self.read.update(zip(new, to_arrow(self.frame, table, new, name=table.name).columns, strict=True))
+        columns = to_arrow(self.frame, table, new, name=table.name).select(new)
+        self.read.update({name: columns[name].dictionary_encode() if name in _FEW else columns[name] for name in new})
         lacking = [table.schema.field(name) for name in _among(table, listed - there - needed)]
         nulls = {field.name: pa.chunked_array([pa.nulls(len(self.frame), field.type)]) for field in lacking}
         return _in_batches(pa.table(self.read | nulls))

@@ -1,6 +1,6 @@
 -- Choices on coins that no model knows.
-select template_name, choice
-from exercises
+select template_name, choice, rows
+from exercised
 where template_name in ('Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet')
   and choice not in (
     'Archive', 'Amulet_Expire', 'Amulet_ExpireV2', 'LockedAmulet_ExpireAmulet', 'LockedAmulet_ExpireAmuletV2',

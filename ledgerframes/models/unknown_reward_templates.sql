@@ -1,8 +1,7 @@
 -- Templates of the coin's packages that are named like a reward and that no model reads.
-select template_name, null::varchar as choice
-from creates
-where shown_by = 'create'
-  and template_name like 'Splice.%'
+select template_name, null::varchar as choice, rows
+from (select template_name, count(*) as rows from creates where shown_by = 'create' group by template_name)
+where template_name like 'Splice.%'
   and regexp_matches(template_name, '(?i)(coupon|reward|activityrecord)')
   and template_name not in (select template_name from coupon_kinds)
   and template_name not in (

@@ -1,6 +1,6 @@
 -- Choices on the coin's rules that may move coin in a way that no model knows.
-select template_name, choice
-from exercises
+select template_name, choice, rows
+from exercised
 where template_name in (
     'Splice.AmuletRules:AmuletRules', 'Splice.AmuletRules:TransferPreapproval',
     'Splice.ExternalPartyAmuletRules:ExternalPartyAmuletRules')

@@ -1,6 +1,6 @@
 -- Choices of the token standard's interfaces that no model knows, and known names that are exercised otherwise.
-select template_name, choice
-from exercises
+select template_name, choice, rows
+from exercised
 where regexp_matches(coalesce(interface_id, ''), '(^|:)Splice\.Api\.Token\.')
   <> (choice in (select choice from choices where does in ('standard', 'reports')))
   and (
