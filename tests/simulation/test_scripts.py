@@ -422,3 +422,17 @@ def test_nothing_is_lost_by(name):
     outcome = run(SCRIPTS[name])
 
     assert not outcome.problems, "\n".join([*outcome.log, *(problem.text for problem in outcome.problems)])
+
+
+def test_a_page_is_stored_also_if_its_server_ignores_the_cursor_of_the_search_for_an_end():
+    """Its new updates were dropped, and their part was covered: another server then seemed to be wrong."""
+    outcome = run(
+        told(
+            "m 1/7U A, n 1/8U A, g 1/20U A",
+            "catching-up workers ignores-after",
+            "moves 00100000055555, plan 1, sync 002210",
+            servers=2,
+        )
+    )
+
+    assert outcome.syncs["ended"] == 3, "\n".join(outcome.log)

@@ -251,8 +251,12 @@ class Fetcher:
         # Only a full page shows that there is more; probing costs more than a short interval does.
         elif len(page.page) >= min(self.page_size, shard.reader.maximum):
             shard.uncut = False
-            shard.top = self.prober.end_of(shard.interval._replace(lo=last.micros))
-            self._divide(shard, last.micros, _SHARDS_PER_WORKER * self.workers)
+            try:
+                shard.top = self.prober.end_of(shard.interval._replace(lo=last.micros))
+            except (PagingError, DecodeError) as error:  # the page just read counts, whatever the search came upon
+                _log.warning("%s One worker reads the rest of %s.", error, shard.interval)
+            else:
+                self._divide(shard, last.micros, _SHARDS_PER_WORKER * self.workers)
 
     def _divide(self, shard: Shard, seen: int, most: int) -> None:
         """Cut the rest of a long shard evenly into as many parts at most, of which the first stays with it."""
