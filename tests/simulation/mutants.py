@@ -428,7 +428,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         ("damaged-objects",), objects=True,
     ),
     "lacking-rows-become-final": Mutant(
-        "a stored row that no page shows again does not become final", "store.sync.stored_rows:StoredRows.lacking",
+        "a stored row that no page shows again does not become final", "store.sync.finality:Finality._lacking",
         lambda original: lambda *_: {},  # noqa: ARG005
         ("fork", "catching-up", "migrations", "overlap"),
     ),

@@ -309,12 +309,12 @@ class HistorySync:
     def _read(self, intervals: list[Interval]) -> set[int]:
         """Read intervals; returns the later migrations that were seen."""
         seen: set[int] = set()
-        self.finality.stored.expect(intervals)
+        self.finality.expect(intervals)
         reached: dict[int, Interval] = {}
         try:
             with closing(self.fetch.read(intervals)) as results, self._ending():
                 for fetched in results:
-                    rows = self._show(fetched)
+                    rows = self._count(fetched)
                     reached[fetched.key] = fetched.read
                     if (page := self.finality.judged(fetched)) is not None:
                         self.commit.add(page)
@@ -354,14 +354,11 @@ class HistorySync:
             if error is not after:
                 _log.warning("the pages read last could not be committed: %s", error)
 
-    def _show(self, fetched: Fetched) -> int:
-        """Record the updates shown, to find stored ones that were not; returns how many there are."""
+    def _count(self, fetched: Fetched) -> int:
+        """The number of updates that were fetched."""
         name = self.history.of.index
-        batch = fetched.batches.get(name)
-        if batch is not None and self.finality.stored.any_in(fetched.span):
-            self.finality.stored.show(batch["update_id"].to_pylist())
         in_files = sum(file.rows for file in fetched.files.get(name, ()))
-        return in_files + (0 if batch is None else len(batch))
+        return in_files + (len(fetched.batches[name]) if name in fetched.batches else 0)
 
     def _check_begin(self, before: Begin | None) -> None:
         """Warn once if the store begins late."""

@@ -36,7 +36,6 @@ from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.snapshots import load_snapshot
-from ledgerframes.store.sync.stored_rows import StoredRows
 from ledgerframes.store.sync.sync_log import is_known, keep
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
@@ -303,7 +302,7 @@ def _history_sync(
     rejects = lake.root().own("rejects")
     rejected = rejected_ids(rejects, of.pages)
     agreement = Agreement(servers, history, proofs, request.page_size, rejected)
-    finality = Finality(agreement, StoredRows(history))
+    finality = Finality(agreement, history)
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
