@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -59,7 +60,6 @@ class SnapshotSync:
     rows: int = 0
     sources: dict[str, None] = field(default_factory=dict)
     _snapshot: StoredSnapshot | None = None
-    _abandoned: StoredSnapshot | None = None
     _pages: list[pa.RecordBatch] = field(default_factory=list)
     _following: tuple[Route, Token] | None = None
     _since: float = 0.0
@@ -89,7 +89,7 @@ class SnapshotSync:
                 self._snapshot, self._resumed = begun, True
                 reader.resume(server, *following)
             else:
-                self._begin(cursor, begun)
+                self._begin(cursor)
             self._read(reader)
 
     def _server_of(self, begun: StoredSnapshot, cursor: Cursor, servers: Iterable[str]) -> str | None:
@@ -100,24 +100,26 @@ class SnapshotSync:
         first = data.filter(begun.own_rows).head(1, columns=["source"])["source"].to_pylist()
         return next((server for server in servers if [source_of(server)] == first), None)
 
-    def _begin(self, cursor: Cursor, abandoned: StoredSnapshot | None) -> None:
-        """Begin a snapshot; the first commit removes the rows of an abandoned one from the table."""
+    def _begin(self, cursor: Cursor) -> None:
+        """Begin a snapshot, in place of one that is not resumed, or whose server failed."""
         now = int(self.request.clock.now() * 1_000_000)
         loaded_at = max([now, *(known.loaded_at + 1 for known in self.root.document.snapshots)])
-        self._abandoned = abandoned
         self._snapshot = StoredSnapshot(cursor, loaded_at)
-        self._pages, self._following, self._resumed = [], None, False
+        self._pages, self._following, self._resumed, self.rows = [], None, False, 0
+        self._remove_unfinished()
 
-    def _restart(self) -> None:
-        """Forget the pages of a server that failed: another one is read from the beginning."""
-        assert self._snapshot is not None
-        self._begin(self._snapshot.cursor, unfinished(self.root.document.snapshots))
-        self.rows = 0
+    def _remove_unfinished(self) -> None:
+        """Remove the stored part of a snapshot that cannot be resumed."""
+        begun = unfinished(self.root.document.snapshots)
+        if begun is not None:
+            none = self.table.table.schema.remove_metadata().empty_table()
+            self.table.change(none, files_of(self.table, begun))
+            self._record()
 
     def _read(self, reader: SnapshotReader) -> None:
         clock, enough = self.request.clock.monotonic, CommitSize(self.request.commit_bytes)
         try:
-            for items in reader.pages(self._restart):
+            for items in reader.pages(partial(self._begin, reader.place)):
                 if not self._pages:
                     self._since = clock()
                 self._add(items, source_of(reader.server))
@@ -131,7 +133,9 @@ class SnapshotSync:
             if self._resumed:
                 self._check_once()
         except PagingError:
-            self._take_back()
+            # The pages contradict each other, so no sync may resume after them.
+            self._remove_unfinished()
+            self.rows = 0
             raise
         except BaseException:
             # Whole pages need not be read again, however the read ended.
@@ -157,16 +161,6 @@ class SnapshotSync:
                 f"{ACTIVE_CONTRACTS.endpoints[0]}: the pages of the snapshot have contracts twice since it was resumed,"
                 " so the server orders them differently now; the next sync reads it from its beginning"
             )
-
-    def _take_back(self) -> None:
-        """Remove the stored part of a snapshot whose pages contradict each other, so that no sync resumes it."""
-        assert self._snapshot is not None
-        stored = [known for known in self.root.document.snapshots if known.loaded_at == self._snapshot.loaded_at]
-        for known in stored:
-            none = self.table.table.schema.remove_metadata().empty_table()
-            self.table.change(none, files_of(self.table, known))
-            self._record(known, [])
-        self.rows = 0
 
     def _add(self, items: list[Any], source: str) -> None:
         """Decode a page and keep it for the next commit."""
@@ -195,21 +189,16 @@ class SnapshotSync:
         pages, self._pages = self._pages, []
         added = sum(page.num_rows for page in pages)
         snapshot = replace(self._snapshot, rows=self._snapshot.rows + added, state=state)
-        schema = self.table.table.schema.remove_metadata()
-        rows = pa.Table.from_batches([self.table.as_stored(page).cast(schema) for page in pages], schema)
-        gone = []
-        if self._abandoned is not None:
-            gone = files_of(self.table, self._abandoned)
-        self.table.change(rows, gone)
-        self._record(self._abandoned or snapshot, [snapshot])
-        self._snapshot, self._abandoned = snapshot, None
+        self.table.append(pages)
+        self._record(snapshot)
+        self._snapshot = snapshot
         self.rows += added
 
-    def _record(self, instead: StoredSnapshot, now: list[StoredSnapshot]) -> None:
-        """Commit the snapshot's progress, in place of its earlier entry or of an abandoned snapshot's."""
+    def _record(self, *now: StoredSnapshot) -> None:
+        """Commit the progress of the current snapshot, or that there is none."""
         document = self.root.document
-        others = [known for known in document.snapshots if known.loaded_at != instead.loaded_at]
-        self.root.commit(document.having([*others, *now], self._following if now else None))
+        finished = [known for known in document.snapshots if known.state is not State.READING]
+        self.root.commit(document.having([*finished, *now], self._following if now else None))
 
 
 def _before_end(window: Window) -> Bound | None:
