@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
-from ledgerframes.store.sync.scheduling import Background, Idle, Scheduler
+from ledgerframes.store.sync.scheduling import Idle, Scheduler
 from tests.simulation.choices import Choices
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class SeededScheduler(Scheduler):
 
     def __init__(self, choices: Choices) -> None:
         self._choices = choices
-        self._jobs: list[_Queue] = []
+        self._commits: list[_Commit] = []
 
     def run(self, workers: Sequence[Generator[T | Idle]], *, ending: Callable[[], None]) -> Generator[T]:
         """Give the next step to a worker of the seed's choice; between two steps, maybe carry out a commit."""
@@ -61,11 +61,10 @@ class SeededScheduler(Scheduler):
             for worker in workers:
                 worker.close()
 
-    def background(self, name: str) -> Background:
-        """A queue whose jobs are carried out when the seed says so, at the latest when it must."""
-        del name
-        self._jobs.append(_Queue())
-        return self._jobs[-1]
+    def commit(self, job: Callable[[], None]) -> Future[None]:
+        """A commit that is carried out when the seed says so, at the latest when it is waited for."""
+        self._commits.append(_Commit(job))
+        return self._commits[-1]
 
     def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
         """Make the call at once."""
@@ -78,38 +77,27 @@ class SeededScheduler(Scheduler):
         return future
 
     def _maybe_commit(self) -> None:
-        for queue in self._jobs:
-            if queue.waiting and self._choices.chance("commit", 50):
-                queue.step()
+        for commit in self._commits:
+            if not commit.done() and self._choices.chance("commit", 50):
+                commit.carry_out()
 
 
-class _Queue(Background):
-    """Jobs in order; one may wait beside the one that runs, where in the real drive the caller waits with it."""
+class _Commit(Future[None]):
+    """A commit that may be carried out before anybody waits for it."""
 
-    def __init__(self) -> None:
-        self.waiting: list[Callable[[], None]] = []
-        self._error: BaseException | None = None
+    def __init__(self, job: Callable[[], None]) -> None:
+        super().__init__()
+        self._job = job
 
-    def put(self, job: Callable[[], None]) -> None:
-        self._raise()
-        self.waiting.append(job)
-        while len(self.waiting) > 2:
-            self.step()
+    def carry_out(self) -> None:
+        """Do what the job does; an error is raised where the commit is waited for, as in the real drive."""
+        try:
+            self.set_result(self._job())
+        except BaseException as error:  # noqa: BLE001
+            self.set_exception(error)
 
-    def wait(self) -> None:
-        while self.waiting:
-            self.step()
-        self._raise()
-
-    def step(self) -> None:
-        """Carry out the next job; after one that failed, none is."""
-        job = self.waiting.pop(0)
-        if self._error is None:
-            try:
-                job()
-            except BaseException as error:  # noqa: BLE001 - it is raised where the jobs come from, as in the real drive
-                self._error = error
-
-    def _raise(self) -> None:
-        if self._error is not None:
-            raise self._error
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """The error of the commit, which is carried out now if it was not."""
+        if not self.done():
+            self.carry_out()
+        return super().exception(timeout)

@@ -7,7 +7,11 @@ import httpx
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.store.coverage import Interval
+from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
+from ledgerframes.threads import ended, spawn
 from tests.benchmarks.servers import bulk_scan
 
 PAGE = 1_000_000  # microseconds that a page spans
@@ -46,35 +50,29 @@ def test_workers_share_what_is_dense_in_a_few_places(store):
     assert max(noting.sent.values()) < 1.4 * noting.sent.total() / 4
 
 
-def test_jobs_run_in_order_one_at_a_time_and_none_after_one_that_failed():
-    commits, done = ThreadScheduler().background("commit"), []
-    for last in (3, 2):
-        for number in range(last):
-            commits.put(lambda number=number: done.append(number))
-        commits.wait()
-    assert done == [0, 1, 2, 0, 1]
-    begun, go = threading.Event(), threading.Event()
-    commits.put(lambda: begun.set() or go.wait(20))
-    assert begun.wait(20)
-    waiting = threading.Thread(target=commits.put, args=(lambda: {}["disk"],), daemon=True)
-    waiting.start()
-    waiting.join(0.05)
-    assert waiting.is_alive()
-    go.set()
-    waiting.join(20)
-    for call in (lambda: commits.put(lambda: done.append("never")), commits.wait):
+class Blocking:
+    """Tables whose commit waits for a go, and fails."""
+
+    def __init__(self):
+        self.begun, self.go, self.commits = threading.Event(), threading.Event(), 0
+
+    def commit(self, _pages):
+        self.commits += 1
+        self.begun.set()
+        assert self.go.wait(20)
+        raise KeyError("disk")
+
+
+def test_commits_run_one_at_a_time_and_none_after_one_that_failed():
+    tables, page = Blocking(), Fetched(0, Interval(0, 0, 1), 0, Interval(0, 0, 1))
+    committer = Committer(tables, ThreadScheduler(), CommitSize(0))
+    committer.add(page)
+    assert tables.begun.wait(20)
+    waiting = spawn(lambda: committer.add(page), "waiting")
+    assert not ended(waiting, 0.05)
+    tables.go.set()
+    assert ended(waiting, 20)
+    for call in (waiting.result, committer.finish, lambda: committer.add(page)):
         with pytest.raises(KeyError, match="disk"):
             call()
-    assert done == [0, 1, 2, 0, 1]
-
-
-@pytest.mark.long
-def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store):
-    with lf.sandbox(updates=2_600, migrations=1) as net:
-        report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)
-        assert report.commits > 120
-        for name in ("events", "reassignments", "updates"):
-            counts = store._lake.table(name).refresh().partition_files()
-            assert max(counts.values()) <= 100, counts
-        assert len(store.load("updates")) == 2_600
-        assert store.check()
+    assert tables.commits == 1

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
 
 from ledgerframes.stopping import SLICE
-from ledgerframes.threads import ended, result, spawn
+from ledgerframes.threads import ended, spawn
 
 T = TypeVar("T")
 
@@ -33,24 +33,6 @@ class Idle(Enum):
 IDLE: Final = Idle.IDLE
 
 
-class Background(Protocol):
-    """Runs jobs one after the other, concurrently with the caller."""
-
-    def put(self, job: Callable[[], None]) -> None:
-        """Run a job after the earlier ones; blocks while another one is running.
-
-        Raises:
-            BaseException: an earlier job raised it; later jobs are not run.
-        """
-
-    def wait(self) -> None:
-        """Wait for all jobs.
-
-        Raises:
-            BaseException: a job raised it.
-        """
-
-
 class Scheduler(Protocol):
     """Runs workers and commits."""
 
@@ -65,8 +47,8 @@ class Scheduler(Protocol):
             BaseException: a worker raised it; results yielded earlier have been returned.
         """
 
-    def background(self, name: str) -> Background:
-        """A queue for jobs that run concurrently with the workers."""
+    def commit(self, job: Callable[[], None]) -> Future[None]:
+        """Start a commit, which runs concurrently with the workers."""
 
     def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
         """Start a call whose result is needed later."""
@@ -89,9 +71,9 @@ class ThreadScheduler:
         finally:
             pool.stop(threads)
 
-    def background(self, name: str) -> Background:
-        """Start a queue with one thread per job."""
-        return _Jobs(name)
+    def commit(self, job: Callable[[], None]) -> Future[None]:
+        """Make the commit in a thread of its own."""
+        return spawn(job, "ledgerframes-commit")
 
     def ahead(self, call: Callable[[], T], name: str) -> Future[T]:
         """Make the call in a thread of its own."""
@@ -162,21 +144,3 @@ class _WorkerThreads(Generic[T]):
         """Wait until another worker has taken a step since `before` was read, or for a moment."""
         with self._change:
             self._change.wait_for(lambda: self._stopped or self._steps != before, SLICE)
-
-
-class _Jobs:
-    """Runs one job at a time, each in a thread."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._last: Future[None] | None = None
-
-    def put(self, job: Callable[[], None]) -> None:
-        # No job waits behind another: rows would pile up in memory when the disk is slow. And a later commit's coverage
-        # would build on a failed one, whose rows are not stored.
-        self.wait()
-        self._last = spawn(job, self._name)
-
-    def wait(self) -> None:
-        if self._last is not None:
-            result(self._last)
