@@ -360,7 +360,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _by_first_id, _SERVERS,
     ),
     "any-network": Mutant(
-        "servers are told apart before a store is bound to one of them", "store.sync.first_update:_tell_apart",
+        "servers are told apart before a store is bound to one of them", "store.sync.beginnings:_tell_apart",
         _constant(value=None), ("other-network", "lagging", "late", "catching-up"),
     ),
     "every-network-is-recognised": Mutant(

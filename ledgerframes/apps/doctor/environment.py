@@ -22,7 +22,7 @@ from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.opening import open_store
-from ledgerframes.store.sync.network_check import network_for
+from ledgerframes.store.sync.agreement import network_for
 from ledgerframes.transport.proxies import proxy_for
 
 HERE: Final = "this machine"

@@ -16,8 +16,7 @@ from ledgerframes.number_format import duration_text
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
-from ledgerframes.store.sync.beginnings import Beginnings
-from ledgerframes.store.sync.first_update import first_update
+from ledgerframes.store.sync.beginnings import Beginnings, first_update
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.timestamps import format_timestamp
 

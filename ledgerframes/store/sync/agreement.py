@@ -1,4 +1,4 @@
-"""`Agreement`: which servers agree with a store, and whether they have news; a sync begins with it.
+"""`Agreement`: which servers agree with a store, and whether they have news; a sync begins with it, `doctor` asks it.
 
 A stored update is missing on a server only if it lies where the server has shown everything: at or before its newest
 item minus `settle`. Otherwise the server lags. Updates that only the server has are late ones above the settled part;
@@ -10,20 +10,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
-from ledgerframes.loaders.extent import DSO, known_by
+from ledgerframes.loaders.extent import known_by
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
-from ledgerframes.store.sync.beginnings import Beginnings
+from ledgerframes.store.lake import Lake
+from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update
 from ledgerframes.store.sync.compare import Comparison, DisagreesError, Shown, Tail, lacking_updates, tail_of
-from ledgerframes.store.sync.first_update import UNKNOWN, another_network
 from ledgerframes.store.sync.servers import AgreedServers, PageSize, ask
+from ledgerframes.store.table_sets import KNOWN_BY, NETWORK
+
+if TYPE_CHECKING:
+    from ledgerframes.network import Network
 
 _log = logging.getLogger("ledgerframes.store")
 _PAGES: Final = 40
@@ -208,7 +212,7 @@ class Agreement:
         """
         ours = self.history.known_by
         theirs = known_by(self.servers.history, page)
-        if not ours & theirs and all(any(one.startswith(DSO) for one in found) for found in (ours, theirs)):
+        if are_two(ours, theirs):
             raise another_network(server, page.page_index.update_ids[0], self._name)
         return bool(ours & theirs)
 
@@ -332,3 +336,32 @@ class Agreement:
                     raise failed
                 return False
         return True
+
+
+def network_for(net: Network, lake: Lake, settle: int) -> dict[str, str]:
+    """The properties that name the network of a snapshot or of a new history; empty if no scan is configured.
+
+    Args:
+        net: the network to read from.
+        lake: the store, which may know its network.
+        settle: how late an update may appear, in microseconds.
+
+    Raises:
+        StoreError: `net` is another network.
+    """
+    known = lake.network()
+    if not net.settings.scan_url:
+        return known
+    servers = AgreedServers(net.scan.update_pages)
+    agreement = Agreement(servers, lake.history(), Proofs(settle), MAXIMUM)
+    if known:
+        if not agreement.recognise_any():
+            begins = known[NETWORK].partition("/")[2]
+            raise StoreError(
+                f"{servers.servers[0]}: this is not the network that the store was filled from, or shows nothing: the"
+                f" store's history begins with update {begins}. Open another store for it"
+            )
+        return known
+    # A store of snapshots is bound to its network as well, so the first update names it.
+    first = first_update(servers, agreement.beginnings)
+    return {} if first is None else {NETWORK: first.name, KNOWN_BY: " ".join(sorted(first.known_by))}

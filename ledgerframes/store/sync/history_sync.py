@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
-from ledgerframes.loaders.extent import DSO, MIGRATIONS, Beginning, known_by, warn_of
+from ledgerframes.loaders.extent import MIGRATIONS, Beginning, known_by, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
@@ -29,12 +29,11 @@ from ledgerframes.store.coverage import (
 from ledgerframes.store.coverage_document import Begin
 from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.beginnings import FIRST
+from ledgerframes.store.sync.beginnings import FIRST, UNKNOWN, are_two, first_update
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.compare import Comparison, DisagreesError
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
-from ledgerframes.store.sync.first_update import UNKNOWN, first_update
 from ledgerframes.store.sync.probing import Prober, migrations_after
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
@@ -121,31 +120,11 @@ class HistorySync:
 
     def _begin(self) -> set[int]:
         """The migrations to look at, once the servers are known to belong to the store's network."""
-        network = self.history.network
-        if network is None:
-            first = first_update(self.servers, self.agreement.beginnings)
-            if first is None:
-                self.agreement.beginnings.check_shown(self.request.window)
-                return set()
-            self._ask_objects(first.known_by)
-            self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
-            # The name is in the log before any row, so the next sync recognises a killed first one.
-            self.history.prepare(first.name, first.known_by)
-            self.agreement.first = first.cursor
-            # All at once, so that the workers share all migrations of a first sync.
-            later = migrations_after(self.servers, Cursor(first.cursor.migration_id, LATEST), self.proofs)
-            begins = [known.first for known in self.agreement.beginnings.known.values()]
-            return {min(begins).migration_id, *(one.migration_id for one in (first.cursor, *later))}
-        self.history.prepare(network, self.history.known_by)
-        stored = {*self.history.coverage.migrations}
+        network, stored = self.history.network, {*self.history.coverage.migrations}
+        if network is not None:
+            self.history.prepare(network, self.history.known_by)
         if not stored:
-            if not self.agreement.recognise_any():
-                self._left.append("no server shows the update that names the store's network yet")
-                return set()
-            self._ask_objects(self.history.known_by)
-            self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
-            begins = [known.first for known in self.agreement.beginnings.known.values()]
-            return {cursor.migration_id for cursor in (min(begins), *migrations_after(self.servers, None, self.proofs))}
+            return self._begin_store()
         later_ones = self._compare_newest(max(stored))
         if not self._recognised:
             return set()
@@ -158,6 +137,28 @@ class HistorySync:
         # No page of a migration whose end was pruned shows the next one, if a killed sync stored none of it.
         begin = self.agreement.beginnings.first
         return found if begin is None or begin.migration_id < min(stored) else found | {begin.migration_id}
+
+    def _begin_store(self) -> set[int]:
+        """The migrations that servers show, if nothing is stored yet."""
+        first, known_by = None, self.history.known_by
+        if self.history.network is None:
+            first = first_update(self.servers, self.agreement.beginnings)
+            if first is None:
+                self.agreement.beginnings.check_shown(self.request.window)
+                return set()
+            known_by = first.known_by
+        elif not self.agreement.recognise_any():
+            self._left.append("no server shows the update that names the store's network yet")
+            return set()
+        self._ask_objects(known_by)
+        self.agreement.beginnings.check_window(self.request.window, ())
+        if first is not None:
+            # The name is in the log before any row, so the next sync recognises a killed first one.
+            self.history.prepare(first.name, first.known_by)
+            self.agreement.first = first.cursor
+        begin = min(known.first.migration_id for known in self.agreement.beginnings.known.values())
+        # All at once, so that the workers share all migrations of a first sync.
+        return {begin} | self._shown(begin, CLOSED)
 
     def _compare_newest(self, newest: int) -> set[int]:
         """Look at every server at the end of the newest stored migration; returns the new migrations."""
@@ -246,8 +247,7 @@ class HistorySync:
         """Find out where the objects begin; those of another network, as a reset leaves some, are not read."""
         if self.objects is None or (page := self.objects.first(FIRST)) is None:
             return
-        theirs = known_by(self.servers.history, page)
-        if not network & theirs and all(any(one.startswith(DSO) for one in found) for found in (network, theirs)):
+        if are_two(network, known_by(self.servers.history, page)):
             self.servers.leave_out(self.objects.name, "its objects are of another network than its pages")
         else:
             self.agreement.beginnings.note(self.objects.name, page)

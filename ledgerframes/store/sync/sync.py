@@ -23,13 +23,12 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import holes_of
 from ledgerframes.store.root import Root
 from ledgerframes.store.sync.active_contracts import SnapshotSync
-from ledgerframes.store.sync.agreement import Agreement
+from ledgerframes.store.sync.agreement import Agreement, network_for
 from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.history_sync import HistorySync
-from ledgerframes.store.sync.network_check import network_for
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport
