@@ -43,7 +43,6 @@ class Agreement:
         proofs: records what servers show.
         page_size: items per request.
         rejected: the ids of updates in `rejects`.
-        first: the cursor of the network's first update, if this sync creates the store.
         rowless: the ids of items that the last asked server shows without a row of their own.
         beginnings: where the servers' histories begin.
     """
@@ -53,7 +52,6 @@ class Agreement:
     proofs: Proofs
     page_size: int
     rejected: Collection[str] = ()
-    first: Cursor | None = None
     rowless: set[str] = field(default_factory=set)
     beginnings: Beginnings = field(init=False)
 
@@ -269,8 +267,7 @@ class Agreement:
             requested: whether its first items were requested since.
         """
         last = max(shown.values())
-        stored = {*self.history.coverage.migrations} | ({self.first.migration_id} if self.first is not None else set())
-        for migration_id in sorted(stored):
+        for migration_id in sorted({*self.history.coverage.migrations}):
             if after.migration_id <= migration_id <= last.migration_id:
                 missing = self._stored_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
                 self.refuse(server, migration_id, self.due(server, migration_id, missing, requested=requested))
@@ -280,9 +277,6 @@ class Agreement:
         end = last.micros - 1 if last.migration_id == after.migration_id else CLOSED
         final = min(end, proven)
         stored = self.history.stored(Interval(*after, final)) if final > after.micros else {}
-        first = None if self._name in shown or self.first is None else self.first  # it may have no row
-        if first is not None and first.migration_id == after.migration_id and after.micros < first.micros <= final:
-            stored |= {self._name: first.micros}
         return {update_id: stored[update_id] for update_id in sorted(stored.keys() - ({*shown} - self.rowless))}
 
     def _unknown(self, shown: Mapping[str, Cursor]) -> dict[str, Cursor]:

@@ -155,7 +155,6 @@ class HistorySync:
         if first is not None:
             # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
-            self.agreement.first = first.cursor
         begin = min(known.first.migration_id for known in self.agreement.beginnings.known.values())
         # All at once, so that the workers share all migrations of a first sync.
         return {begin} | self._shown(begin, CLOSED)
