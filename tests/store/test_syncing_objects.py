@@ -15,8 +15,7 @@ from ledgerframes.objects.segments import Readers
 from ledgerframes.objects.sources import read_name
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.sync.dask_fetching import plain_settings
-from ledgerframes.store.sync.segment_work import RowFiles, SegmentTask, read_segment
+from ledgerframes.store.sync.cluster import RowFiles, SegmentTask, plain_settings, read_segment
 from tests.objects.test_opened_folders import download
 from tests.rigs.object_faults import ObjectFaults
 from tests.store.conftest import assert_covered_alike, assert_whole, by_value, downloads

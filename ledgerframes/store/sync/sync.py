@@ -309,7 +309,7 @@ def _history_sync(
     if request.reject:
         fetch.rejecting = RejectingDecoder(rejects, of.pages, ids=rejected)
     if request.engine is not None and pages is not None:
-        from ledgerframes.store.sync.dask_fetching import ClusterReader, plain_settings, worker_count
+        from ledgerframes.store.sync.cluster import ClusterReader, plain_settings, worker_count
 
         settings = plain_settings(net.settings, workers=worker_count(request.engine))
         fetch.segments = ClusterReader(request.engine, settings, prober, pages, lake.base, history).read
