@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -39,12 +39,12 @@ class Proof:
     Attributes:
         newest: by server, the newest record time that it has shown, in microseconds.
         settle: how long after its newest item a server may show an older one, in microseconds.
-        breaks: by server, how often it had shown less than before.
+        broken: the servers that had shown less than before.
     """
 
     newest: Mapping[str, int]
     settle: int
-    breaks: Mapping[str, int] = field(default_factory=dict)
+    broken: Collection[str] = frozenset()
 
     def of(self, server: str, page: Iterable[Cursor] = ()) -> int:
         """The last record time up to which a page of a server is final.
@@ -71,7 +71,7 @@ class Proofs:
     overlap: int = OVERLAP
     _newest: dict[str, int] = field(default_factory=dict)
     _last: dict[str, Cursor] = field(default_factory=dict)
-    _broken: dict[str, int] = field(default_factory=dict)
+    _broken: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def now(self) -> Proof:
@@ -79,7 +79,7 @@ class Proofs:
         with self._lock:
             # Different machines may answer for a URL that has shown less: one proves nothing about another.
             newest = {server: micros for server, micros in self._newest.items() if server not in self._broken}
-            return Proof(newest, self.settle, dict(self._broken))
+            return Proof(newest, self.settle, frozenset(self._broken))
 
     def saw(self, server: str, cursors: Iterable[Cursor]) -> None:
         """Record that a server has shown items at these cursors."""
@@ -107,7 +107,7 @@ class Proofs:
         """
         with self._lock:
             new = server not in self._broken
-            self._broken[server] = 1
+            self._broken.add(server)
         if new:
             _log.warning(
                 "%s shows less than before, as gateways over several scans do: for the rest of this run only the"
@@ -116,14 +116,9 @@ class Proofs:
             )
 
     def proves_ahead(self, server: str) -> bool:
-        """Whether the items that a server has shown prove anything about its next page."""
+        """Whether the items that a server has shown prove anything about its other pages: it never showed less."""
         with self._lock:
             return server not in self._broken
-
-    def breaks(self, server: str) -> int:
-        """How often a server has shown less than before; pages sent before the last time are not final."""
-        with self._lock:
-            return self._broken.get(server, 0)
 
     @property
     def newest(self) -> int | None:

@@ -42,7 +42,7 @@ class Fetched:
         batches: the rows, by table; empty if none count.
         following: the first cursor of a later migration, if seen.
         server: the sender of the page.
-        breaks: how often that server had shown less than before when the page was requested.
+        broken: whether that server had shown less than before when the page was requested.
         exhausted: whether the server had nothing more in this migration.
         files: rows in files stored by a worker but not committed yet, by table; no table and no page has any of them.
         opening: the place before which items may have been pruned, if the page overlaps none before it.
@@ -56,7 +56,7 @@ class Fetched:
     batches: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
     following: Cursor | None = None
     server: str = ""
-    breaks: int = 0
+    broken: bool = False
     exhausted: bool = False
     files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
     opening: Opening | None = None

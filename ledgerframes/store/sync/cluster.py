@@ -208,7 +208,7 @@ class _Part:
     key: int
     interval: Interval
     segment: Segment
-    breaks: int
+    broken: bool
 
 
 @dataclass
@@ -246,7 +246,7 @@ class ClusterReader:
                     "a worker could not read the objects of %s: %s Pages are read instead.", part.interval, rows.failed
                 )
             if rows.last is not None:
-                yield self._fetched(part.key, part.interval._replace(hi=rows.last), part.breaks, rows)
+                yield self._fetched(part, part.interval._replace(hi=rows.last), rows)
 
     def _worked(self, parts: Sequence[_Part]) -> Generator[tuple[_Part, SegmentRows]]:
         """The results of the workers, in any order."""
@@ -273,11 +273,11 @@ class ClusterReader:
             # Otherwise tasks of a failed sync would continue to download.
             self.engine.cancel(list(running))
 
-    def _fetched(self, key: int, interval: Interval, breaks: int, rows: SegmentRows) -> Fetched:
+    def _fetched(self, part: _Part, interval: Interval, rows: SegmentRows) -> Fetched:
         opening = Opening(self.objects.name, interval.migration_id, interval.lo, rows.first)
         return Fetched(
-            key, interval, interval.hi, interval, following=rows.following, server=self.objects.lister,
-            breaks=breaks, files=rows.files, opening=opening,
+            part.key, interval, interval.hi, interval, following=rows.following, server=self.objects.lister,
+            broken=part.broken, files=rows.files, opening=opening,
         )  # fmt: skip
 
     def _parts(self, interval: Interval) -> list[_Part]:
@@ -291,7 +291,7 @@ class ClusterReader:
             return []
         top = self.prober.end_of(interval._replace(lo=first))
         parts: list[_Part] = []
-        breaks = self.prober.proofs.breaks(self.objects.lister)
+        broken = not self.prober.proofs.proves_ahead(self.objects.lister)
         low = interval.lo
         for segment in self.objects.index.segments:
             begins = segment.after
@@ -303,7 +303,7 @@ class ClusterReader:
             if segment.up_to <= first or segment.after >= top or unsure:
                 continue
             if (hi - max(lo, segment.after)) * _WORTHWHILE >= min(segment.up_to - segment.after, DAY):
-                parts.append(_Part(next(self._keys), interval._replace(lo=lo, hi=hi), segment, breaks))
+                parts.append(_Part(next(self._keys), interval._replace(lo=lo, hi=hi), segment, broken))
                 low = hi
         return parts
 

@@ -183,7 +183,7 @@ class Fetcher:
         proofs.saw(page.server, cursors)
         # A server that lacks what another one has shown, or it before, proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND or emptied else proof.of(page.server, cursors)
-        fetched = self._take(shard, page, final, proof.breaks.get(page.server, 0))
+        fetched = self._take(shard, page, final, broken=page.server in proof.broken)
         if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
             # Also a page for the same place: it overlaps one that overlaps none itself.
             if not holds_back or shard.opened == (page.query.after,):
@@ -221,7 +221,7 @@ class Fetcher:
         self._put(self._shard(shard.interval._replace(lo=lo), top=shard.top))
         return page and replace(page, server=sender_of(page.server))
 
-    def _take(self, shard: Shard, page: PageRows, final: int, breaks: int) -> Fetched:
+    def _take(self, shard: Shard, page: PageRows, final: int, *, broken: bool) -> Fetched:
         migration_id, _, hi = shard.interval
         cursors = page.page.page_index.cursors
         following = min((cursor for cursor in cursors if cursor.migration_id > migration_id), default=None)
@@ -232,7 +232,7 @@ class Fetcher:
         more = any(cursor.migration_id == migration_id and cursor.micros > hi for cursor in cursors)
         exhausted = not more and (page.outcome is Outcome.END or following is not None)
         return replace(
-            shard.progress, span=span, following=following, server=page.server, breaks=breaks, exhausted=exhausted
+            shard.progress, span=span, following=following, server=page.server, broken=broken, exhausted=exhausted
         )
 
     def _share(self, shard: Shard, page: PageRows) -> None:

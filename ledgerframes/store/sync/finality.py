@@ -54,7 +54,7 @@ class Finality:
     history: HistoryTables
     _shards: dict[int, _Shard] = field(default_factory=dict)
     _openings: list[tuple[int, Opening]] = field(default_factory=list)  # of uncommitted pages, by shard
-    _senders: dict[str, int] = field(default_factory=dict)  # senders of uncommitted pages, with their breaks then
+    _senders: dict[str, bool] = field(default_factory=dict)  # of uncommitted pages, and whether they were broken then
     _stored: dict[int, list[tuple[int, str]]] = field(default_factory=dict)  # by migration, in order of time
 
     def expect(self, intervals: Iterable[Interval]) -> None:
@@ -71,8 +71,8 @@ class Finality:
             StoreError: a server lacks a stored update in the part that it has shown completely.
         """
         if fetched.server:
-            # The first count is kept: any break since then makes all later pages doubtful.
-            self._senders.setdefault(fetched.server, fetched.breaks)
+            # As of the first page: a break since then makes all later ones doubtful.
+            self._senders.setdefault(fetched.server, fetched.broken)
         if fetched.opening is not None:
             self._openings.append((fetched.key, fetched.opening))
         shard = self._shards.setdefault(fetched.key, _Shard(fetched.read.lo, fetched.read.lo))
@@ -81,7 +81,7 @@ class Finality:
         if not changes:
             return None
         # A server that has since shown less makes nothing final, nor the rest of the shard, which would join it.
-        if self.agreement.proofs.breaks(fetched.server) > fetched.breaks:
+        if not fetched.broken and not self.agreement.proofs.proves_ahead(fetched.server):
             shard.stale = True
         if not shard.stale:
             shard.final = max(before, fetched.settled)
@@ -113,7 +113,7 @@ class Finality:
         # Asked in a fixed order, so that a simulation of the same seed sends the same requests.
         senders, self._senders = sorted(self._senders.items()), {}
         asked = {server for server, _ in senders if self.agreement.confirm(server)}
-        sure = [server in asked and self.agreement.proofs.breaks(server) <= breaks for server, breaks in senders]
+        sure = [one in asked and (broken or self.agreement.proofs.proves_ahead(one)) for one, broken in senders]
         if not all(sure):
             for page in pages:
                 self._shards[page.key].forget()
