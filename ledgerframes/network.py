@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from ledgerframes.frames import Decimals
     from ledgerframes.interfaces.listed_scans import Refusal
-    from ledgerframes.paging.cursor import Window
     from ledgerframes.sandbox.server import Sandbox
 
 Urls = str | Sequence[str]
@@ -40,7 +39,6 @@ class Network:
         clock: the clock for waits; a test passes one that does not sleep.
         transport: sends the requests, in place of urllib3; see `Transport`.
         refusal: explains why a scan that the network lists must not be asked; None allows it.
-        window_check: refuses windows that begin before the available history, if no server has all of it.
         begins_after: the record time after which opened objects contain everything; None for servers.
 
     Attributes:
@@ -61,7 +59,6 @@ class Network:
         clock: Clock | None = None,
         transport: httpx.BaseTransport | None = None,
         refusal: Refusal = why_not_public,
-        window_check: Callable[[Window], None] | None = None,
         begins_after: int | None = None,
     ) -> None:
         from ledgerframes.interfaces.ledger import Ledger
@@ -75,7 +72,6 @@ class Network:
 
             return listed_scans(settings, refusal, clock, self.transport.shared())
 
-        self._window_check = window_check
         self.begins_after = begins_after
         self.settings = settings
         self._sandbox = sandbox
@@ -99,16 +95,7 @@ class Network:
     @property
     def is_remote(self) -> bool:
         """Whether another process can reach it by its settings; objects opened here cannot be reached."""
-        return self._window_check is None
-
-    def check_window(self, window: Window) -> None:
-        """Refuse a part of the update history that begins before the available history.
-
-        Raises:
-            InputError: opened objects begin later.
-        """
-        if self._window_check is not None:
-            self._window_check(window)
+        return self.begins_after is None
 
     @property
     def sandbox(self) -> Any:

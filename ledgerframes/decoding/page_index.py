@@ -58,6 +58,7 @@ class _Place(NamedTuple):
 
 
 _page: Final = msgspec.json.Decoder(_Page)
+_item: Final = msgspec.json.Decoder(_Item)
 _entries: Final = msgspec.json.Decoder(_Entries)
 
 
@@ -76,6 +77,19 @@ def peek(body: bytes) -> PageIndex:
     except msgspec.ValidationError as error:
         raise DecodeError(f"{ENDPOINT}: the answer is not a page of updates: {error}", endpoint=ENDPOINT) from error
     return _index([_place(item) for item in items], ENDPOINT, "updates")
+
+
+def cursor_of(item: bytes) -> Cursor:
+    """Read the cursor of one item of POST /v2/updates.
+
+    Raises:
+        msgspec.DecodeError: it is not complete JSON, or not an update.
+        DecodeError: it has no cursor.
+    """
+    place = _place(_item.decode(item))
+    if isinstance(place.migration_id, UnsetType):
+        raise _no_cursor(place, 0, "migration_id", "the member is missing", ENDPOINT, "updates")
+    return Cursor(place.migration_id, _micros(place, 0, ENDPOINT, "updates"))
 
 
 def peek_events(body: bytes) -> PageIndex:

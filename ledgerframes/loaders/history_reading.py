@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -36,9 +34,8 @@ from ledgerframes.loaders.extent import (
 from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.table_loader import needing
-from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.history import ObjectHistory
-from ledgerframes.objects.sources import ScanObjects
+from ledgerframes.objects.sources import scan_objects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import PageQuery
@@ -160,8 +157,7 @@ class _Load:
         if request.source == "pages" or not net.is_remote:  # pages of an opened folder come from objects already
             yield read_pages(self.source, self.reader)
             return
-        with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
-            listed = ScanObjects(net.scan, FileCache(Path(folder)))
+        with scan_objects(net.scan) as listed:
             self.source = self.objects = objects = ObjectHistory.of_window(listed, request.window)
             self.reader = objects.reader(request.window, limit=request.limit, page_size=request.page_size)
             with closing(objects.readers):
@@ -285,7 +281,7 @@ class _Load:
             PartialResultError: it does, or nothing is there.
         """
         window, objects = self._request.window, self.objects
-        if objects is not None and objects.objects is None and window.wants_before(WHOLE):
+        if objects is not None and not objects.readers.objects and window.wants_before(WHOLE):
             self.complete = False
             raise PartialResultError(
                 f"{self.place} lists no objects of its history yet: it writes one after a segment, such as a day, has"

@@ -1,4 +1,4 @@
-"""`FileCache`: objects on disk while they are read."""
+"""`FileCache`: downloaded objects on disk while they are read."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ import pyarrow as pa
 
 #: Files that are kept for a single reader: the one being read, and the next.
 _AHEAD: Final = 2
-#: Writes an object to a file, which appears once it is complete.
-Get = Callable[[Path], object]
 
 
 @dataclass(frozen=True)
 class FileCache:
-    """Files that are fetched when they are first requested; thread-safe.
+    """Files that are fetched when they are first opened; thread-safe.
 
     Attributes:
         folder: their folder; an existing file is not fetched again.
@@ -34,20 +32,19 @@ class FileCache:
     #: Paths are compared one by one, and other threads run in between.
     _changing: Lock = field(default_factory=Lock)
 
-    def fetch(self, name: str, get: Get) -> None:
-        """Make a file available."""
-        target = self.folder / name
-        with self._locks[name]:
-            _get(target, get)
-        self._keep(target)
-
     @contextmanager
-    def opened(self, name: str, get: Get) -> Iterator[Any]:
-        """The bytes of a file, which is removed once several others were used since."""
+    def opened(self, name: str, get: Callable[[Path], object]) -> Iterator[Any]:
+        """The bytes of a file, which is removed once several others were used since.
+
+        Args:
+            name: its name.
+            get: writes it, if it is not there; it appears once it is complete.
+        """
         target = self.folder / name
         # Several readers may want the same file at once, and one of them removes it.
         with self._locks[name]:
-            _get(target, get)
+            if not target.exists():
+                get(target)
             file = pa.OSFile(str(target), "rb")
         try:
             with file:
@@ -65,8 +62,3 @@ class FileCache:
         for file in surplus:
             with self._locks[file.name]:
                 file.unlink(missing_ok=True)
-
-
-def _get(target: Path, get: Get) -> None:
-    if not target.exists():
-        get(target)

@@ -5,29 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import InputError
-from ledgerframes.interfaces.history_pages import HistoryPage, Smaller, page_of
-from ledgerframes.objects.page_source import answer_of, past_a_tie
-from ledgerframes.objects.segments import (
-    AFTER_ALL,
-    BEFORE_ALL,
-    Readers,
-    Segment,
-    complete_segments,
-    consecutive,
-    joined,
-)
-from ledgerframes.objects.sources import ScanObjects
+from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, Smaller
+from ledgerframes.objects.names import complete_segments, consecutive, objects_of
+from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Readers, page_of_items
+from ledgerframes.objects.sources import ELSEWHERE, ScanObjects, no_objects
 from ledgerframes.paging.cursor import Window
 from ledgerframes.paging.history import MAXIMUM, HistoryReader
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.timestamps import EARLIEST, LATEST, format_trimmed
-from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport import Answer, Request, Stop
 
 _log = logging.getLogger("ledgerframes.objects")
 #: Far more items than any page has.
@@ -40,15 +30,13 @@ class ObjectHistory:
 
     Attributes:
         place: their origin, without anything secret.
-        objects: the objects as one segment; None if there are none.
-        readers: those that wait in the middle of it.
-        whole: whether no item precedes its first one.
-        reaches_end: whether it has everything up to the end of the window that it was listed for.
-        cut: whether more objects are listed after a gap, before which it ends.
+        readers: of consecutive objects.
+        whole: whether no item precedes their first one.
+        reaches_end: whether they have everything up to the end of the window that they were listed for.
+        cut: whether more objects are listed after a gap, before which they end.
     """
 
     place: str
-    objects: Segment | None
     readers: Readers
     whole: bool = False
     reaches_end: bool = False
@@ -66,25 +54,21 @@ class ObjectHistory:
         """
         after, up_to = _listed_times(window)
         stored = source.updates(after, up_to)
-        place = source.place
         if stored is None:
-            raise InputError(
-                f"source='objects': {place} has no objects; give source='pages', or scan_url= of a scan that has some"
-            )
-        segments = complete_segments(stored)
-        objects = joined(consecutive(segments)) if segments else None
-        end = after if objects is None else objects.up_to
+            raise no_objects(source.place, ELSEWHERE)
+        chain = consecutive(complete_segments(stored))
+        end = chain[-1].up_to if chain else after
         cut = bool(stored) and end < stored[-1].name.up_to
         if cut:
-            _log.warning("%s lists none right after %s: later objects are not read", place, format_trimmed(end))
+            _log.warning("%s lists none right after %s: later objects are not read", source.place, format_trimmed(end))
         # A list begins with the object that contains a time, so there is none before an object that begins later.
-        whole = objects is not None and (after <= EARLIEST or objects.after > after)
+        whole = bool(chain) and (after <= EARLIEST or chain[0].after > after)
         # Segments follow record time: the listed ones are complete as far as the window needs.
-        reaches_end = objects is not None and objects.up_to >= up_to
-        return cls(place, objects, Readers(source), whole, reaches_end, cut)
+        reaches_end = bool(chain) and end >= up_to
+        return cls(source.place, Readers(source, objects_of(chain)), whole, reaches_end, cut)
 
     def reader(self, window: Window, *, limit: int | None = None, page_size: int = MAXIMUM) -> HistoryReader:
-        """A reader of a window, for pages of any size, which never end inside a tie."""
+        """A reader of a window, for pages of any size, which never end inside a tie unless they are full."""
         largest = {self.place: _ANY_SIZE}
         return HistoryReader(window, limit, page_size, maximum=_ANY_SIZE, beyond=self.reaches_end, largest=largest)
 
@@ -108,18 +92,21 @@ class ObjectHistory:
             DecodeError: an object is damaged, or an item has no place in the history.
         """
         del server, revise
-        began, page = time.monotonic(), None
-        if self.objects is not None:
-            after = BEFORE_ALL if query.after is None else query.after
-            page = past_a_tie(partial(self.readers.read, self.objects), after, AFTER_ALL, query.page_size)
-        return answer_of(page or HistoryPage.read(page_of(UPDATE_HISTORY, [])), self.place, began)
+        began, after = time.monotonic(), BEFORE_ALL if query.after is None else query.after
+        items = self.readers.page(after, AFTER_ALL, query.page_size, allow_partial=True)
+        return answer_of(page_of_items(items), self.place, began)
 
     def pause(self, seconds: float) -> None:
         """Objects never lag."""
 
     def stoppable(self, stop: Stop) -> ObjectHistory:
         """The same for one operation, whose downloads end once `stop` is set."""
-        return replace(self, readers=replace(self.readers, source=self.readers.source.stoppable(stop)))
+        return replace(self, readers=self.readers.stoppable(stop))
+
+
+def answer_of(page: HistoryPage, place: str, began: float) -> Answer[HistoryPage]:
+    """A page from objects as if a server had sent it."""
+    return Answer(page, 200, place, Request(UPDATES, UPDATES.path), len(page.raw), time.monotonic() - began, {})
 
 
 def _listed_times(window: Window) -> tuple[int, int]:

@@ -2,125 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future
-from functools import partial
-from typing import Any, Final
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Any, Final, NamedTuple, Protocol
 
-import msgspec
 import pyarrow as pa
 
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
-from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.history_pages import HistoryPage, page_of
-from ledgerframes.objects.sources import Objects, StoredObject
-from ledgerframes.stopping import Stop, held_back
-from ledgerframes.threads import ended, result, spawn
+from ledgerframes.objects.names import ObjectName, StoredObject
+from ledgerframes.stopping import Stop
 
-#: Starts a call whose result is needed later, in a thread of the given name.
-Ahead = Callable[[Callable[[], None], str], Future[None]]
-#: Some lines of one of several objects: its position, the number of the first line from 1, and the lines.
-Lines = tuple[int, int, list[bytes]]
-
-#: Bytes of lines that are decoded at once; about as large as a page of 1,000.
-PAGE_BYTES: Final = 16 * 2**20
-#: Seconds that the end of a read waits for the download of the next object.
-_LEAVING: Final = 1.0
+#: Bytes of lines in a batch; about as large as a page of 1,000.
+_BATCH: Final = 16 * 2**20
 _PIECE: Final = 2**22
 #: The longest line; equals the default limit of a server's answer.
-LONGEST: Final = 256 * 2**20
+_LONGEST: Final = 256 * 2**20
 #: Objects have an item on every line.
 _EMPTY: Final = 1_000_000
 
 
-def object_lines(
-    source: Objects, objects: Sequence[StoredObject], *, lines: int, first: int = 0, ahead: Ahead = spawn
-) -> Generator[Lines]:
-    """The lines of objects, some at a time; the next object is fetched meanwhile.
+class Objects(Protocol):
+    """Opens objects."""
 
-    Args:
-        source: opens them.
-        objects: the objects, in order.
-        lines: how many lines at once.
-        first: the position of the first one to read.
-        ahead: fetches the next object while another is read.
+    def opened(self, objects: Sequence[StoredObject]) -> Generator[Any]:
+        """The compressed bytes of some objects in turn, each a file of pyarrow; to be closed.
+
+        Raises:
+            RequestError: an object could not be fetched.
+            DecodeError: an object is damaged or gone.
+        """
+
+    def stoppable(self, stop: Stop) -> Objects:
+        """The same for one operation, which ends once `stop` is set."""
+
+
+class Line(NamedTuple):
+    """A line of one of several objects.
+
+    Attributes:
+        raw: its item.
+        place: the position of its object.
+        name: of the object.
+        number: its own, from 1.
+    """
+
+    raw: bytes
+    place: int
+    name: ObjectName
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.name}, line {self.number}"
+
+
+def object_lines(source: Objects, objects: Sequence[StoredObject], first: int = 0) -> Generator[Line]:
+    """The lines of objects that follow one another, from the object at `first` on.
 
     Raises:
         RequestError: an object could not be fetched.
         DecodeError: an object is damaged.
     """
-    stop = Stop()
-    fetching = source.stoppable(stop)
-    pending: Future[None] | None = None
-    try:
-        for place in range(first, len(objects)):
-            if pending is not None:
-                with held_back(stop.set):
-                    result(pending)
-            fetching.fetch(objects[place])
-            following = objects[place + 1 : place + 2]
-            pending = ahead(partial(fetching.fetch, *following), "ledgerframes-object") if following else None
-            line = 1
-            with fetching.opened(objects[place]) as file:
-                for batch in read_lines(file, str(objects[place].name), lines=lines, most=PAGE_BYTES):
-                    yield place, line, batch
-                    line += len(batch)
-    finally:
-        # Also if the caller stops early: the download under way must not outlive the read.
-        stop.set()
-        if pending is not None:
-            ended(pending, _LEAVING)
+    with closing(source.opened(objects[first:])) as files:
+        for place, file in enumerate(files, first):
+            name = objects[place].name
+            for number, raw in enumerate(read_lines(file, str(name)), 1):
+                yield Line(raw, place, name, number)
 
 
-def page_of_lines(batch: list[bytes], name: str, line: int = 1) -> HistoryPage:
-    """Some lines as a page.
-
-    Args:
-        batch: the lines.
-        name: the object's name, for messages.
-        line: the number of the first one, for messages.
-
-    Raises:
-        DecodeError: a line is not an item, or has no place in the history.
-    """
-    try:
-        return HistoryPage.read(page_of(UPDATE_HISTORY, batch))
-    except DecodeError as error:
-        raise DecodeError(
-            f"{name}, from line {line} on: {error}", endpoint=error.endpoint, table=error.table, item=error.item
-        ) from error
-    except (msgspec.DecodeError, *UNREADABLE) as error:
-        raise DecodeError(f"{name}: line {line} or a later one is not an item: {error}", item=name) from error
+def batches(lines: Iterable[Line], most: int, size: int = _BATCH) -> Iterator[list[Line]]:
+    """Lines of one object each, up to `most` of them and `size` bytes at once, but at least one."""
+    batch: list[Line] = []
+    room = size
+    for line in lines:
+        room -= len(line.raw)
+        if batch and (len(batch) >= most or room < 0 or line.place != batch[0].place):
+            yield batch
+            batch, room = [], size - len(line.raw)
+        batch.append(line)
+    if batch:
+        yield batch
 
 
-def read_lines(stream: Any, name: str, *, lines: int, most: int, longest: int = LONGEST) -> Iterator[list[bytes]]:
-    """The items of an object, some lines at a time.
+def read_lines(stream: Any, name: str, *, longest: int = _LONGEST) -> Iterator[bytes]:
+    """The items of an object.
 
     Args:
         stream: the compressed bytes, a file of pyarrow.
         name: the object's name, for messages.
-        lines: the maximum number of lines per batch,
-        most: and the maximum number of bytes, but at least one line.
         longest: refuse a longer line.
 
     Raises:
         DecodeError: the object is damaged, cut off, or has a line that is too long.
     """
-    batch: list[bytes] = []
-    size = 0
-    for line in _lines(stream, name, longest):
-        if batch and (len(batch) >= lines or size + len(line) > most):
-            yield batch
-            batch, size = [], 0
-        batch.append(line)
-        size += len(line)
-    if batch:
-        yield batch
-
-
-def _lines(stream: Any, name: str, longest: int) -> Iterator[bytes]:
-    """Yield the lines that are not empty."""
     rest, empty = bytearray(), 0
     for piece in _pieces(stream, name):
         first, *others = piece.split(b"\n")

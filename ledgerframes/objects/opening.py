@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,17 +14,14 @@ from ledgerframes.config.settings import Settings
 from ledgerframes.errors import InputError
 from ledgerframes.network import Network
 from ledgerframes.objects.folder import folder_objects
-from ledgerframes.objects.folder_history import FolderAnswers, FolderHistory
-from ledgerframes.objects.segments import Segment, consecutive, joined, segments_of
-from ledgerframes.objects.sources import StoredObject
+from ledgerframes.objects.folder_history import FolderHistory
+from ledgerframes.objects.names import Segment, StoredObject, consecutive, objects_of, segments_of
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import EARLIEST, LATEST, format_trimmed, to_micros
 
 #: A host that exists nowhere, by RFC 6761: nothing is ever sent to it.
 _HOST: Final = "https://objects.invalid"
 _ENDLESS: Final = 1e9
-#: The most later segments that a message names.
-_NAMED: Final = 3
 
 
 @suggesting
@@ -39,8 +35,7 @@ def open_objects(
     """Open a folder of objects of updates as a network: its history is read from them, without a server; young.
 
     Objects are the files that scans provide for download (`net.scan.download_object`). They lie in folders named after
-    their segments, or in one flat folder, as a browser saves them. A file `SHA256SUMS` next to them lists their
-    digests, which are checked.
+    their segments, or in one flat folder, as a browser saves them. Nothing checks their digests: `sha256sum` does.
 
     Everything that reads the history of updates accepts it: `load_history`, `Store.sync`, `cross_check`,
     `net.scan.iter_updates`. Coverage ends at the last update in the objects, whatever their names say, and updates
@@ -73,18 +68,13 @@ def open_objects(
     high = LATEST if end is None else to_micros(end, "end")
     if low >= high:
         raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
-    # No other user can read it.
-    temporary = Path(tempfile.mkdtemp(prefix="ledgerframes-objects-")) if "://" in place else None
-    source = folder_objects(place, dict(storage_options or {}), temporary)
-    wanted = [one for one in source.objects if one.name.up_to >= low and one.name.after < high]
+    source, listed = folder_objects(place, dict(storage_options or {}))
+    wanted = [one for one in listed if one.name.up_to >= low and one.name.after < high]
     if not wanted:
         raise InputError(f"{place} has no objects from start={start!r} to end={end!r}; leave one of them out")
-    history = FolderHistory(source, contiguous(wanted, place))
-
+    objects = contiguous(wanted, place)
     settings = Settings(scan_url=(_url(place),), rate=_ENDLESS, parallel=256)
-    return Network(
-        settings, transport=FolderAnswers(history, temporary), window_check=history.check, begins_after=history.begin
-    )
+    return Network(settings, transport=FolderHistory(source, objects), begins_after=objects[0].name.after)
 
 
 def _url(place: str) -> str:
@@ -104,21 +94,6 @@ def contiguous(objects: Sequence[StoredObject], place: str) -> tuple[StoredObjec
     Raises:
         InputError: an object is missing, or segments overlap in part.
     """
-    segments = _whole_segments(objects, place)
-    whole = joined(consecutive(segments))
-    last = whole.up_to
-    later = [segment for segment in segments if segment.up_to > last]
-    if later:
-        _refuse(last, later, place)
-    return whole.objects
-
-
-def _whole_segments(objects: Sequence[StoredObject], place: str) -> list[Segment]:
-    """Group the objects into segments.
-
-    Raises:
-        InputError: a segment lacks an object.
-    """
     segments = segments_of(objects)
     for segment in segments:
         if segment.missing is not None:
@@ -127,20 +102,22 @@ def _whole_segments(objects: Sequence[StoredObject], place: str) -> list[Segment
                 f"{place}: in the segment {str(last).rpartition('/')[0]}, object {segment.missing} is missing and"
                 f" object {last.number} exists; add it, or leave the segment out by start= or end="
             )
-    return segments
+    chain = consecutive(segments)
+    end = chain[-1].up_to
+    following = next((segment for segment in segments if segment.up_to > end), None)
+    if following is not None:
+        raise _not_contiguous(end, following, place)
+    return objects_of(chain)
 
 
-def _refuse(last: int, later: Sequence[Segment], place: str) -> None:
-    following = min(later, key=lambda segment: (segment.after, segment.up_to))
-    name = f"{format_trimmed(following.after)}~{format_trimmed(following.up_to)}"
-    reached = format_trimmed(last)
-    if following.after < last:
-        raise InputError(
-            f"{place}: the segment {name} begins before {reached}, where the one before it ends; keep one of the two,"
-            f" or read a part by start= or end="
+def _not_contiguous(end: int, following: Segment, place: str) -> InputError:
+    reached, begins = format_trimmed(end), format_trimmed(following.after)
+    if following.after < end:
+        return InputError(
+            f"{place}: the segment {begins}~{format_trimmed(following.up_to)} begins before {reached}, where the one"
+            " before it ends; keep one of the two, or read a part by start= or end="
         )
-    gaps = [format_trimmed(segment.after) for segment in later[:_NAMED]]
-    raise InputError(
-        f"{place}: objects from {reached} to {gaps[0]} are missing. Add them, or read one part of the folder:"
-        f" end={reached!r}, or start={gaps[0]!r}"
+    return InputError(
+        f"{place}: objects from {reached} to {begins} are missing. Add them, or read one part of the folder:"
+        f" end={reached!r}, or start={begins!r}"
     )

@@ -11,38 +11,67 @@ from __future__ import annotations
 import logging
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.errors import DecodeError, InputError, LedgerframesError, PagingError, RequestError, StoppedError
+from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.history import HistorySession
-from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, PageSource, Smaller, page_of, smaller_page
-from ledgerframes.objects.lines import Ahead
-from ledgerframes.objects.segments import (
-    AFTER_ALL,
-    BEFORE_ALL,
-    Readers,
-    Segment,
-    SegmentReader,
-    complete_segments,
-    consecutive,
-    joined,
-)
-from ledgerframes.objects.sources import ScanObjects
+from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller, page_of, smaller_page
+from ledgerframes.objects.history import answer_of
+from ledgerframes.objects.names import Segment, complete_segments, consecutive, objects_of
+from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Item, Readers, page_of_items, shows_two_times
+from ledgerframes.objects.sources import Ahead, ScanObjects, no_objects, scan_objects
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.threads import spawn
-from ledgerframes.timestamps import DAY, LATEST
-from ledgerframes.transport import Answer, Request, Stop
+from ledgerframes.timestamps import DAY, EARLIEST, LATEST
+from ledgerframes.transport import Answer, Stop
+
+if TYPE_CHECKING:
+    from ledgerframes.interfaces.scan import Scan
 
 _log = logging.getLogger("ledgerframes.objects")
 #: Appended to a server's URL for pages from its objects, whose size shows nothing about the server's own pages.
 _OBJECTS: Final = "#objects"
 #: If less than this share of a segment is wanted, pages are faster than its objects.
 _WORTHWHILE: Final = 8
+
+
+@contextmanager
+def object_index(
+    scan: Scan,
+    settle: int,
+    *,
+    workers: int = 1,
+    required: bool = False,
+    times: tuple[int, int] = (EARLIEST, LATEST),
+    ahead: Ahead = spawn,
+) -> Iterator[ObjectIndex]:
+    """The objects of a scan, which lie in a temporary folder while they are read.
+
+    Args:
+        scan: the interface.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        workers: how many read at once.
+        required: refuse a scan that has no objects.
+        times: the record times, (after, up_to], whose objects are listed.
+        ahead: fetches the next object while another is read.
+
+    Raises:
+        InputError: the scan has no objects, and they are required.
+        RequestError: it returned no list, and it is required.
+        StoreError: the folder cannot be created.
+    """
+    with scan_objects(scan, cached=workers, ahead=ahead) as source:
+        index = ObjectIndex.listed(source, settle, times, required=required, workers=workers)
+        try:
+            yield index
+        finally:
+            index.close()
 
 
 def sender_of(server: str) -> str:
@@ -57,47 +86,47 @@ def likely_sender(session: HistorySession) -> str:
 
 
 @dataclass
-class ObjectIndex:
-    """The listed segments of a source, and the readers in the middle of one; thread-safe.
+class Chain:
+    """Segments that follow each other without a gap.
 
     Attributes:
-        source: the source of the objects.
         segments: in order.
-        settle: how long before its end a segment may lack updates, in microseconds.
-        server: the server that listed the objects; empty if none did.
-        ahead: fetches the next object while another is read.
-        readers: those that wait in the middle of a segment.
-        whole: the consecutive segments from the first one on as one, without a gap; None if there are none.
+        readers: of their objects.
         broken: whether an object could not be read that the servers' pages do not replace.
     """
 
+    segments: Sequence[Segment]
+    readers: Readers
+    broken: bool = False
+
+    @property
+    def up_to(self) -> int:
+        """Where it ends, inclusive."""
+        return self.segments[-1].up_to
+
+
+@dataclass
+class ObjectIndex:
+    """The listed segments of a source, and readers of their objects; thread-safe.
+
+    Attributes:
+        source: the source of the objects.
+        chains: the segments, in order.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        server: the server that listed the objects; empty if none did.
+    """
+
     source: ScanObjects
-    segments: tuple[Segment, ...]
+    chains: Sequence[Chain]
     settle: int
     server: str = ""
-    ahead: Ahead = spawn
-    readers: Readers = field(init=False)
-    whole: Segment | None = field(init=False, default=None)
-    broken: bool = False
     _failed: set[Segment] = field(default_factory=set)
 
     @classmethod
     def listed(
-        cls, source: ScanObjects, settle: int, times: tuple[int, int], *, required: bool, ahead: Ahead = spawn
+        cls, source: ScanObjects, settle: int, times: tuple[int, int], *, required: bool, workers: int
     ) -> ObjectIndex:
-        """List the objects of some record times, (after, up_to].
-
-        Args:
-            source: the source of the objects.
-            settle: see above.
-            times: the record times.
-            required: refuse a source that has no objects.
-            ahead: fetches the next object while another is read.
-
-        Raises:
-            InputError: there are none, and they are required.
-            RequestError: the source returned no list, and it is required.
-        """
+        """List the objects of some record times; see `object_index`."""
         try:
             objects = source.updates(*times)
         except (RequestError, PagingError, DecodeError) as error:
@@ -106,16 +135,25 @@ class ObjectIndex:
             _log.warning("%s Pages are read instead of objects.", error)
             objects = None
         if objects is None and required:
-            raise InputError(
-                f"source='objects': {source.place} has no objects; give source='auto', which reads pages then"
-            )
-        segments = complete_segments(objects or ())
-        _log.info("%s lists %d segments as objects", source.place, len(segments))
-        return cls(source, segments, settle, objects[0].server if objects else "", ahead)
+            raise no_objects(source.place, "source='auto', which reads pages then")
+        chains: list[Chain] = []
+        left = complete_segments(objects or ())
+        _log.info("%s lists %d segments as objects", source.place, len(left))
+        while left:
+            segments = consecutive(left)
+            chains.append(Chain(segments, Readers(source, objects_of(segments), most=2 * workers)))
+            left = [segment for segment in left if segment.after >= segments[-1].up_to]
+        return cls(source, chains, settle, objects[0].server if objects else "")
 
-    def __post_init__(self) -> None:
-        self.readers = Readers(self.source, self.ahead)
-        self.whole = joined(consecutive(self.segments)) if self.segments else None
+    @property
+    def segments(self) -> list[Segment]:
+        """The segments of all chains, in order."""
+        return [segment for chain in self.chains for segment in chain.segments]
+
+    def close(self) -> None:
+        """Close all readers."""
+        for chain in self.chains:
+            chain.readers.close()
 
     def page(self, after: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor; None if objects lack them or cannot be read.
@@ -123,69 +161,58 @@ class ObjectIndex:
         Raises:
             StoppedError: the operation was stopped.
         """
-        reader = self._reader(after)
-        if reader is None:
+        found = self._segment(after)
+        if found is None:
+            return None
+        chain, number = found
+        segment = chain.segments[number]
+        first, end = len(objects_of(chain.segments[:number])), self._end(segment)
+        # The rest of a segment is read, however short. The first segment of a network begins in the year 1.
+        length = min(segment.up_to - segment.after, DAY)
+        if not chain.readers.is_near(after, first) and (end - after.micros) * _WORTHWHILE < length:
             return None
         try:
-            page = self._uncut(reader, after, Cursor(after.migration_id, self._end(reader.segment)), size)
+            items = chain.readers.page(after, Cursor(after.migration_id, end), size, first=first)
+            # One item, or several at one time, would leave it open whether the page was cut inside a tie.
+            return page_of_items(items) if shows_two_times(items) else None
         except StoppedError:
             raise
         except LedgerframesError as error:
             _log.warning("%s Pages are read instead.", error)
-            self._failed.add(reader.segment)
+            self._failed.add(segment)
             return None
-        # One item, or several at one time, would leave it open whether the page was cut inside a tie.
-        return page if page is not None and _shows_two_times(page) else None
 
-    def older(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
-        """The items between two cursors in the order of the history; None if there are none.
+    def older(self, after: Cursor, last: Cursor, size: int) -> list[Item]:
+        """The items between two cursors in the order of the history, from the first chain.
 
         Unlike `page`, this does not leave the end of each segment to servers, which have pruned it.
 
         Raises:
             StoppedError: the operation was stopped.
         """
-        if self.whole is None or self.broken:
-            return None
-        reader = self.readers.near(self.whole, after) or self.readers.new(self.whole)
+        if not self.chains or self.chains[0].broken:
+            return []
         try:
-            return self._uncut(reader, after, last, size)
+            return self.chains[0].readers.page(after, last, size)
         except StoppedError:
             raise
         except LedgerframesError as error:
             _log.warning("%s Later items are not read from objects.", error)
-            self.broken = True
-            return None
+            self.chains[0].broken = True
+            return []
 
-    def _uncut(self, reader: SegmentReader, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
-        """A page of a reader; one that a fault cuts short would pass for the last one, which servers' items follow."""
-        page = self.readers.page(reader, after, last, size)
-        if reader.fault is not None and len(page or ()) < size:
-            raise reader.fault
-        return page
+    def reaches(self, micros: int) -> bool:
+        """Whether the first chain has everything up to a record time."""
+        return bool(self.chains) and not self.chains[0].broken and self.chains[0].up_to >= micros
 
-    def _reader(self, after: Cursor) -> SegmentReader | None:
-        """A reader for the items after a cursor: one that is close to it, or a new one."""
-        segment = self._segment(after)
-        if segment is None:
-            return None
-        nearest = self.readers.near(segment, after)
-        if nearest is not None:  # the rest of the segment is read, however short
-            return nearest
-        self.readers.close(segment.after)
-        # The first segment of a network begins in the year 1.
-        length = min(segment.up_to - segment.after, DAY)
-        worthwhile = (self._end(segment) - after.micros) * _WORTHWHILE >= length
-        return self.readers.new(segment) if worthwhile else None
-
-    def _segment(self, after: Cursor) -> Segment | None:
-        """The segment whose objects have the items after a cursor."""
-        segments = self.segments
-        place = bisect_right(segments, after.micros, key=lambda segment: segment.after) - 1
-        if place < 0:
-            return None
-        segment = segments[place]
-        return segment if after.micros < self._end(segment) and segment not in self._failed else None
+    def _segment(self, after: Cursor) -> tuple[Chain, int] | None:
+        """The segment whose objects have the items after a cursor: its chain, and its position there."""
+        for chain in self.chains:
+            number = bisect_right(chain.segments, after.micros, key=lambda segment: segment.after) - 1
+            if number >= 0 and after.micros < chain.up_to:
+                segment = chain.segments[number]
+                return (chain, number) if after.micros < self._end(segment) and segment not in self._failed else None
+        return None
 
     def _end(self, segment: Segment) -> int:
         # Minus a microsecond, because an update may appear exactly `settle` after a newer one.
@@ -236,7 +263,8 @@ class ObjectPages:
 
     def first(self, size: int) -> HistoryPage | None:
         """The first items of all objects."""
-        return self.index.older(BEFORE_ALL, AFTER_ALL, size)
+        items = self.index.older(BEFORE_ALL, AFTER_ALL, size)
+        return page_of_items(items) if items else None
 
     @property
     def name(self) -> str:
@@ -259,47 +287,43 @@ class ObjectPages:
         begin = min(known, default=None) if len(known) == len(self.servers) else None
         if begin is None or after >= begin:
             return None
-        last = Cursor(begin.migration_id, begin.micros - 1)
-        page = self._past_a_tie(after, last, size)
+        items = self._past_a_tie(after, Cursor(begin.migration_id, begin.micros - 1), size)
         migration_id = after.migration_id + (after.micros >= LATEST)
-        later = [cursor for cursor in (page.page_index.cursors if page else ()) if cursor.migration_id > migration_id]
+        later = [item.cursor for item in items if item.cursor.migration_id > migration_id]
         self.later.update(cursor.migration_id for cursor in later)
         # It ends the migration only if objects have all of that.
         if later and not self._reaches(later[0], migration_id):
-            last = Cursor(migration_id, LATEST)
-            page = self._past_a_tie(after, last, size)
-        if page is not None and len(page) >= size and _shows_two_times(page):
-            return page
+            items = self._past_a_tie(after, Cursor(migration_id, LATEST), size)
+        if len(items) >= size and shows_two_times(items):
+            return page_of_items(items)
         # Within a migration, objects that have the first item of a server have all before it; their items of a later
         # one show nothing about this one, as a writer may sort by record time alone.
         same = begin.migration_id == migration_id
         previous = before(begin) or BEFORE_ALL
-        if not self.index.broken and (
-            self._reaches(begin, migration_id) or (same and self.index.older(previous, begin, 1) is not None)
-        ):
+        if self._reaches(begin, migration_id) or (same and self.index.older(previous, begin, 1)):
             # So that no group of equal times comes last: the servers' items continue it.
-            most = min(max(size - len(page or ()), 2), self.inner.largest_pages.get(self.inner.servers[0], size))
+            most = min(max(size - len(items), 2), self.inner.largest_pages.get(self.inner.servers[0], size))
             answer = self._first_left(before(begin), most)
             if answer.value.page_index.cursors[:1] == [begin]:
-                bodies = [one.raw for one in (page, answer.value) if one is not None]
-                return HistoryPage.read(
-                    page_of(UPDATE_HISTORY, [line for body in bodies for line in UPDATE_HISTORY.raws_of(body)])
-                )
+                raws = [item.line.raw for item in items] + UPDATE_HISTORY.raws_of(answer.value.raw)
+                return HistoryPage.read(page_of(UPDATE_HISTORY, raws))
             if answer.value.page_index.cursors:
                 self.begins[answer.server] = answer.value.page_index.cursors[0]  # pruned since
         # Nothing follows one group at the end of the objects; a reader would wait for it.
-        several = page is not None and _shows_two_times(page)
-        return page if several else None
+        return page_of_items(items) if shows_two_times(items) else None
 
-    def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> HistoryPage | None:
-        return past_a_tie(self.index.older, after, last, size)
+    def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> list[Item]:
+        """Older items; a page filled by one time may be cut inside a tie, so it has at least two times."""
+        items = self.index.older(after, last, size)
+        while len(items) >= size and not shows_two_times(items):
+            size *= 2
+            items = self.index.older(after, last, size)
+        return items
 
     def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
         """Whether objects have everything before a cursor, including all of the earlier migrations."""
-        whole = self.index.whole
         # An earlier migration may have had updates for a day after the next one began.
-        needed = cursor.micros - 1 + OVERLAP * (cursor.migration_id - migration_id)
-        return whole is not None and not self.index.broken and whole.up_to >= needed
+        return self.index.reaches(cursor.micros - 1 + OVERLAP * (cursor.migration_id - migration_id))
 
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
         """The first items that a server has; fewer if it limits pages."""
@@ -326,24 +350,3 @@ class ObjectPages:
     def stoppable(self, stop: Stop) -> ObjectPages:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
         return replace(self, inner=self.inner.stoppable(stop))
-
-
-def answer_of(page: HistoryPage, place: str, began: float) -> Answer[HistoryPage]:
-    """A page from objects as if a server had sent it."""
-    return Answer(page, 200, place, Request(UPDATES, UPDATES.path), len(page.raw), time.monotonic() - began, {})
-
-
-def past_a_tie(
-    read: Callable[[Cursor, Cursor, int], HistoryPage | None], after: Cursor, last: Cursor, size: int
-) -> HistoryPage | None:
-    """Items from objects; a page filled by one time may be cut inside a tie, so it has at least two times."""
-    page = read(after, last, size)
-    while page is not None and len(page) >= size and not _shows_two_times(page):
-        size *= 2
-        page = read(after, last, size)
-    return page
-
-
-def _shows_two_times(page: HistoryPage) -> bool:
-    """Whether a page has items of at least two times; otherwise it may be cut inside a tie."""
-    return page.page_index.cursors[0] != page.page_index.cursors[-1]

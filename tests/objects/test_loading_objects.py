@@ -177,7 +177,6 @@ def test_many_threads_may_fetch_and_read_the_same_files_at_once(tmp_path):
     def read(first):
         for number in range(first, first + 200):
             name = str(number % 20)
-            cache.fetch(name, lambda target: target.write_bytes(b"whole"))
             with cache.opened(name, lambda target: target.write_bytes(b"whole")) as file:
                 assert file.read() == b"whole"
 

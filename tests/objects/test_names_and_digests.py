@@ -10,8 +10,9 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.interfaces.scan_objects import ObjectRef
-from ledgerframes.objects.lines import read_lines
-from ledgerframes.objects.sources import read_name, readable
+from ledgerframes.objects.lines import Line, batches, read_lines
+from ledgerframes.objects.names import read_name
+from ledgerframes.objects.sources import readable
 from tests.objects.conftest import object_of
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import replica
@@ -112,21 +113,23 @@ def test_one_name_with_two_digests_is_refused():
         readable(refs)
 
 
-def read(data, *, lines=2, most=1_000, longest=10_000):
-    return list(read_lines(pa.PythonFile(io.BytesIO(data), "r"), "an object", lines=lines, most=most, longest=longest))
+def read(data):
+    return list(read_lines(pa.PythonFile(io.BytesIO(data), "r"), "an object", longest=10_000))
 
 
 def test_lines_go_on_across_frames():
-    assert read(object_of(b"one\ntw", b"o\nthree\n", b"four\n")) == [[b"one", b"two"], [b"three", b"four"]]
+    assert read(object_of(b"one\ntw", b"o\nthree\n", b"four\n")) == [b"one", b"two", b"three", b"four"]
 
 
 def test_a_batch_ends_before_it_has_too_many_bytes_and_has_one_line_at_least():
-    data = object_of(b"a" * 600 + b"\n" + b"b" * 600 + b"\n" + b"c" * 5_000 + b"\n")
-    assert [[len(line) for line in batch] for batch in read(data, lines=9)] == [[600], [600], [5_000]]
+    lines = [Line(b"a" * size, place, None, 1) for size, place in [(600, 0), (300, 0), (5_000, 0), (9, 0), (9, 1)]]
+    found = [[len(line.raw) for line in batch] for batch in batches(lines, 9, 1_000)]
+    assert found == [[600, 300], [5_000], [9], [9]]
+    assert [len(batch) for batch in batches(lines, 1)] == [1] * 5
 
 
 def test_empty_lines_and_an_empty_object_have_no_items():
-    assert read(object_of(b"\n\none\n\n")) == [[b"one"]]
+    assert read(object_of(b"\n\none\n\n")) == [b"one"]
     assert read(object_of(b"")) == []
 
 

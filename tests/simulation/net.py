@@ -20,7 +20,6 @@ from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, R
 from ledgerframes.interfaces.history_pages import HistoryPage, Smaller, learn_largest, named_maximum
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
-from ledgerframes.paging.cursor import Window
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer, Stats
@@ -341,9 +340,6 @@ class SimNet:
     def stats(self) -> Stats:
         """What was sent in this sync."""
         return self.scan.stats
-
-    def check_window(self, window: Window) -> None:
-        """A server shows the history from its beginning."""
 
     @property
     def settings(self) -> Settings:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.objects.segments import Readers
-from ledgerframes.objects.sources import read_name
+from ledgerframes.objects.names import read_name
+from ledgerframes.objects.page_source import ObjectIndex
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.cluster import RowFiles, SegmentTask, plain_settings, read_segment
@@ -135,9 +135,7 @@ def test_two_lakes_of_one_name_do_not_share_their_downloads(tmp_path, ledger, ow
         (tmp_path / place).mkdir()
         monkeypatch.chdir(tmp_path / place)
         reports = lf.open_store("lake").follow(ledger, source="objects", every="1s", page_size=PAGE, progress=False)
-        monkeypatch.setattr(
-            Readers, "close", lambda _, *part: part or seen.append({path.name for path in own_folder.iterdir()})
-        )
+        monkeypatch.setattr(ObjectIndex, "close", lambda _: seen.append({path.name for path in own_folder.iterdir()}))
         assert next(reports).complete
     assert len(seen) == 2
     assert not seen[0] & seen[1]

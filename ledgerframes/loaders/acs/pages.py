@@ -7,11 +7,9 @@ read the same query as pages do, so contracts stand in the order of pages.
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Raw, Struct
@@ -25,9 +23,9 @@ from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.table_loader import Origin, denies
-from ledgerframes.objects.file_cache import FileCache
-from ledgerframes.objects.lines import object_lines
-from ledgerframes.objects.sources import ScanObjects, SnapshotObjects, newest_snapshot
+from ledgerframes.objects.lines import batches, object_lines
+from ledgerframes.objects.snapshots import Snapshot, newest_snapshot
+from ledgerframes.objects.sources import scan_objects
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.tokens import Token, TokenChecks
@@ -197,7 +195,7 @@ _seen: Final = reads(_Seen)
 
 def contracts_of(
     scan: Scan,
-    snapshot: SnapshotObjects,
+    snapshot: Snapshot,
     lines: int,
     *,
     templates: Collection[str] | None = None,
@@ -217,20 +215,18 @@ def contracts_of(
         DecodeError: an object is damaged, or a line is not a contract.
     """
     everything = templates is None and parties is None
-    with tempfile.TemporaryDirectory(prefix="ledgerframes-", ignore_cleanup_errors=True) as folder:
-        objects = ScanObjects(scan, FileCache(Path(folder)))
-        with closing(object_lines(objects, snapshot.objects, lines=lines)) as batches:
-            for place, first, batch in batches:
-                name = str(snapshot.objects[place].name)
-                with reading(name, table=ACTIVE_CONTRACTS.name, item=f"from line {first} on, text is not UTF-8"):
-                    check_text(b"".join(batch))
-                contracts = dict(enumerate(batch, first))
-                if not everything:
-                    seen = {number: _read(line, name, number) for number, line in contracts.items()}
-                    contracts = {
-                        number: line for number, line in contracts.items() if seen[number].counts(templates, parties)
-                    }
-                yield name, contracts
+    with scan_objects(scan) as objects, closing(object_lines(objects, snapshot.objects)) as read:
+        for batch in batches(read, lines):
+            name, first = str(batch[0].name), batch[0].number
+            with reading(name, table=ACTIVE_CONTRACTS.name, item=f"from line {first} on, text is not UTF-8"):
+                check_text(b"".join(line.raw for line in batch))
+            contracts = {line.number: line.raw for line in batch}
+            if not everything:
+                seen = {number: _read(raw, name, number) for number, raw in contracts.items()}
+                contracts = {
+                    number: raw for number, raw in contracts.items() if seen[number].counts(templates, parties)
+                }
+            yield name, contracts
 
 
 def _read(line: bytes, name: str, number: int) -> _Seen:
@@ -238,7 +234,7 @@ def _read(line: bytes, name: str, number: int) -> _Seen:
         return _seen(line)
 
 
-def snapshot_of(net: Network, at: Bound | None) -> tuple[SnapshotObjects, int | None]:
+def snapshot_of(net: Network, at: Bound | None) -> tuple[Snapshot, int | None]:
     """The newest snapshot with objects at or before a moment, and its migration if known.
 
     Args:

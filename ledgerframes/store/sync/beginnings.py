@@ -128,8 +128,8 @@ class Beginnings:
         shown = f"the servers' history begins at {place}"
         if not stored and window.ends_before(begin.late):
             raise PartialResultError(
-                f"{shown}, after the requested end: older updates have been pruned. Give a later end=, or leave it out;"
-                " bulk objects may have older updates (source='objects')"
+                f"{shown}, after the requested end: older updates were pruned, or never stored there. Give a later"
+                " end=, or leave it out; bulk objects may have older updates (source='objects')"
             )
         if not window.names_start or not window.wants_before(begin.late):
             return
@@ -137,8 +137,8 @@ class Beginnings:
         if first is not None and (first <= window.start if window.start else first.micros <= (window.since or 0)):
             return  # the store reaches back that far
         raise PartialResultError(
-            f"{shown}, after the requested start: older updates have been pruned. Give that as start=, or leave start="
-            " out; bulk objects may have older updates (source='objects')"
+            f"{shown}, after the requested start: older updates were pruned, or never stored there. Give that as"
+            " start=, or leave start= out; bulk objects may have older updates (source='objects')"
         )
 
     def check_shown(self, window: Window) -> None:

@@ -22,17 +22,16 @@ from ledgerframes.errors import ConfigurationError, DecodeError, PagingError, Re
 from ledgerframes.interfaces.history import HistorySession
 from ledgerframes.network import Network
 from ledgerframes.objects.history import ObjectHistory
-from ledgerframes.objects.page_source import ObjectPages
-from ledgerframes.objects.segments import Segment
+from ledgerframes.objects.names import Segment
+from ledgerframes.objects.page_source import ObjectPages, object_index
+from ledgerframes.objects.readers import Readers
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.stopping import Stop
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond, window_of
 from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.probing import Prober, first_after
 from ledgerframes.timestamps import DAY
 
@@ -116,12 +115,12 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
     later: list[Cursor] = []
     with (
         Network(Settings(**task.settings)) as net,
-        objects_of(net.scan, task.settle, Stop(), required=True, listed=task.segment) as index,
+        object_index(net.scan, task.settle, required=True, times=task.segment) as index,
     ):
         segment = next((one for one in index.segments if (one.after, one.up_to) == task.segment), None)
         if segment is None:
             return SegmentRows(failed="it is not listed any more")
-        objects = ObjectHistory(index.source.place, segment, index.readers)
+        objects = ObjectHistory(index.source.place, Readers(index.source, segment.objects))
         session, more = HistorySession(objects, objects.reader(window_of(task.interval))), True
         while more:
             page, more = session.step()
@@ -282,7 +281,8 @@ class ClusterReader:
 
     def _parts(self, interval: Interval) -> list[_Part]:
         """The segments within an interval, each without its last `settle`, which may be incomplete."""
-        if not self.objects.known or not self.objects.index.segments:
+        segments = self.objects.index.segments
+        if not self.objects.known or not segments:
             return []
         shown, own = first_after(self.prober.source, interval.after, self.prober.proofs), self._first_of(interval)
         shown = None if shown is None or shown.migration_id > interval.migration_id else shown
@@ -293,9 +293,9 @@ class ClusterReader:
         parts: list[_Part] = []
         broken = not self.prober.proofs.proves_ahead(self.objects.lister)
         low = interval.lo
-        for segment in self.objects.index.segments:
+        for segment in segments:
             begins = segment.after
-            if own is not None and interval.lo <= BEGINNING and segment is self.objects.index.segments[0]:
+            if own is not None and interval.lo <= BEGINNING and segment is segments[0]:
                 begins = interval.lo  # there are no earlier ones
             lo, hi = max(low, begins), min(interval.hi, segment.up_to - self.objects.index.settle - 1)
             # Pages decide where a later migration begins, as its first items may appear late.

@@ -14,7 +14,7 @@ from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.models.unknown_movers import unknown_movers
-from ledgerframes.objects.page_source import ObjectIndex, ObjectPages
+from ledgerframes.objects.page_source import ObjectIndex, ObjectPages, object_index
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop, held_back
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -27,7 +27,6 @@ from ledgerframes.store.sync.agreement import Agreement, network_for
 from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
-from ledgerframes.store.sync.from_objects import objects_of
 from ledgerframes.store.sync.history_sync import HistorySync
 from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
@@ -88,8 +87,6 @@ class _Run:
     def carry_out(self) -> None:
         self._request = request = self._request.counting_back(self._net)
         self._report = replace(self._report, counted_from=request.counted_from)
-        if HISTORY in request.sets:
-            self._net.check_window(request.window)
         if request.engine is not None and not self._net.is_remote:
             raise InputError("engine= does not go together with open_objects: workers would not find the objects")
         if request.engine is not None and request.source == "pages":
@@ -128,9 +125,9 @@ class _Run:
         # Pages of an opened folder come from objects already.
         if request.source == "pages" or of is not HISTORY or not self._net.is_remote:
             return nullcontext()
-        return objects_of(
-            self._net.scan, request.settle_micros, stop,
-            cached=request.workers, required=request.source == "objects", ahead=request.scheduler.ahead,
+        return object_index(
+            self._net.scan.stoppable(stop), request.settle_micros,
+            workers=request.workers, required=request.source == "objects", ahead=request.scheduler.ahead,
         )  # fmt: skip
 
     def _derive(self) -> None:
