@@ -1,5 +1,6 @@
 """Files hold events by template within a slab of time, so that one template is read without the rest."""
 
+import json
 import shutil
 import time
 
@@ -10,6 +11,8 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.delta import row_order
+from ledgerframes.store.delta.data_files import FileWriter
+from ledgerframes.tables.history import REASSIGNMENTS
 
 RARE = "Splice.Round:OpenMiningRound"
 
@@ -79,3 +82,13 @@ def test_rows_that_nobody_takes_are_not_decoded(lake):
     while time.thread_time() - begun < 0.2:  # in which threads that decode ahead are done
         most = max(most, pa.total_allocated_bytes() - before)
     assert most < data.to_table(columns=["payload"]).nbytes / 2
+
+
+def test_a_file_has_no_extremes_of_a_column_with_a_text_too_long_for_those_of_a_row_group(tmp_path):
+    """Those of the other row groups would hide its rows from filters."""
+    rows = pa.table({"update_id": ["a"] * 20_000 + ["z" * 5_000], "contract_id": ["b"] * 20_000 + [None]})
+    writer = FileWriter(REASSIGNMENTS, rows.schema)
+    writer.write(rows)
+    statistics = json.loads(writer.store(str(tmp_path), {}, {}).statistics)
+    assert statistics["maxValues"] == {"contract_id": "b"}
+    assert statistics["nullCount"] == {"update_id": 0, "contract_id": 1}

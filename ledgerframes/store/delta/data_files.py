@@ -13,19 +13,19 @@ import uuid
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.fs as pa_fs
 import pyarrow.parquet as pq
 
 from ledgerframes.store.delta.row_order import group_size, slabs, sorted_by
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import format_timestamp, to_micros
 
 if TYPE_CHECKING:
     from deltalake.transaction import AddAction
@@ -34,22 +34,9 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"part-[0-9a-f]{32}-([0-9a-f]{8})\.zstd\.parquet$")
 # The log repeats the statistics of each file and is read completely whenever a table is opened.
 _LONGEST_STATISTIC: Final = 200
+#: The types of values whose extremes the log has.
+_COMPARED: Final = (str, int, datetime)
 _TAIL: Final = 8  # length of the footer and the magic bytes
-
-
-@dataclass(frozen=True)
-class Written:
-    """One finished file, not stored yet.
-
-    Attributes:
-        name: its name.
-        data: its bytes.
-        statistics: the statistics of its rows for the log, as JSON.
-    """
-
-    name: str
-    data: bytes
-    statistics: str
 
 
 @dataclass(frozen=True)
@@ -101,66 +88,67 @@ class FileWriter:
     table: Table
     schema: pa.Schema
     _sink: pa.BufferOutputStream = field(default_factory=pa.BufferOutputStream)
-    _rows: int = 0
-    _least: dict[str, Any] = field(default_factory=dict)
-    _greatest: dict[str, Any] = field(default_factory=dict)
-    _nulls: dict[str, int] = field(default_factory=dict)
+    _footers: list[pq.FileMetaData] = field(default_factory=list)  # once it is closed
 
     def __post_init__(self) -> None:
         # JSON and event ids hardly repeat, so a dictionary would only cost time.
         alone = {column.name for column in self.table.columns if column.kind is JSON or column.name == "event_id"}
         leaves = [_leaf(column) for column in self.schema if column.name not in alone]
-        self._indexed = [name for name in indexed_columns(self.table) if name in self.schema.names]
         # Measured against pyarrow's defaults: twice the speed, half the bytes. Page checksums are off by default there.
         self._writer = pq.ParquetWriter(
             self._sink, self.schema, compression="zstd", compression_level=1, use_dictionary=leaves,
-            write_statistics=[*self._indexed, *sorted_by(self.table)], write_page_checksum=True, store_schema=False,
+            write_statistics=[*indexed_columns(self.table), *sorted_by(self.table)], write_page_checksum=True,
+            store_schema=False, metadata_collector=self._footers,
         )  # fmt: skip
-
-    @property
-    def size(self) -> int:
-        """Bytes so far."""
-        return int(self._sink.tell())
 
     def write(self, rows: pa.Table) -> None:
         """Add rows, in the order of time as far as they arrive in it."""
         for slab in slabs(self.table, rows):
             self._writer.write_table(slab, row_group_size=group_size(self.table))
-        self._rows += rows.num_rows
-        for name in self._indexed:
-            column = rows[name]
-            self._nulls[name] = self._nulls.get(name, 0) + column.null_count
-            kind = column.type
-            # deltalake treats a column without extremes as one between null and null, in which filters find no row.
-            if pa.types.is_string(kind) or pa.types.is_timestamp(kind) or pa.types.is_integer(kind):
-                extremes: dict[str, Any] = _extremes(column)
-                if extremes["min"] is not None:
-                    self._least[name] = min(self._least.get(name, extremes["min"]), extremes["min"])
-                    self._greatest[name] = max(self._greatest.get(name, extremes["max"]), extremes["max"])
 
-    def finish(self) -> Written:
-        """Close the file."""
+    def store(self, url: str, options: Mapping[str, str], partition: Mapping[str, Any], folder: str = "") -> NewFile:
+        """Store the finished file below a table, in the folder of its partition.
+
+        Args:
+            url: the table's folder or object-store URL.
+            options: for the object store.
+            partition: the values of the columns that form folders.
+            folder: a folder above these.
+        """
         self._writer.close()
         data = self._sink.getvalue().to_pybytes()
+        values = {name: str(value) for name, value in partition.items()}
+        folders = [f"{name}={value}" for name, value in values.items()]
         name = f"part-{uuid.uuid4().hex}-{zlib.crc32(_footer(data)):08x}.zstd.parquet"
-        return Written(name, data, json.dumps(self._statistics()))
+        path = "/".join([*([folder] if folder else []), *folders, name])
+        put_file(url, options, path, data)
+        return NewFile(path, len(data), values, json.dumps(self._statistics()))
 
     def _statistics(self) -> dict[str, Any]:
-        short = [name for name in self._least if len(str(self._greatest[name])) <= _LONGEST_STATISTIC]
-        ends_of = {
-            name: tuple(self._as_statistic(name, ends[name]) for ends in (self._least, self._greatest))
-            for name in short
-        }
-        return {
-            "numRecords": self._rows,
-            "minValues": {name: least for name, (least, _) in ends_of.items()},
-            "maxValues": {name: greatest for name, (_, greatest) in ends_of.items()},
-            "nullCount": self._nulls,
-        }
+        """The statistics of its rows for the log, from those of its row groups."""
+        (footer,) = self._footers
+        found: dict[str, list[pq.Statistics]] = {}
+        for group in map(footer.row_group, range(footer.num_row_groups)):
+            for column in map(group.column, range(group.num_columns)):
+                if column.path_in_schema in indexed_columns(self.table):
+                    found.setdefault(column.path_in_schema, []).append(column.statistics)
+        least: dict[str, str | int] = {}
+        greatest: dict[str, str | int] = {}
+        for name, own in found.items():
+            with_values = [one for one in own if one.num_values]
+            # deltalake treats a column without extremes as one between null and null, in which filters find no row.
+            # Parquet has none for very long texts.
+            if with_values and all(one.has_min_max and isinstance(one.max, _COMPARED) for one in with_values):
+                last = max(one.max for one in with_values)
+                if len(str(last)) <= _LONGEST_STATISTIC:
+                    least[name] = _as_statistic(min(one.min for one in with_values))
+                    greatest[name] = _as_statistic(last)
+        nulls = {name: sum(one.null_count for one in own) for name, own in found.items()}
+        return {"numRecords": footer.num_rows, "minValues": least, "maxValues": greatest, "nullCount": nulls}
 
-    def _as_statistic(self, name: str, value: str | int) -> str | int:
-        is_time = pa.types.is_timestamp(self.schema.field(name).type)
-        return format_timestamp(value) if is_time and isinstance(value, int) else value
+
+def _as_statistic(value: str | int | datetime) -> str | int:
+    return format_timestamp(to_micros(value, "value")) if isinstance(value, datetime) else value
 
 
 def indexed_columns(table: Table) -> Sequence[str]:
@@ -186,13 +174,6 @@ def _footer(data: bytes) -> bytes:
 
 def _leaf(column: pa.Field) -> str:
     return f"{column.name}.list.element" if pa.types.is_list(column.type) else column.name
-
-
-def _extremes(column: pa.ChunkedArray) -> dict[str, Any]:
-    """The least and the greatest value, times as integer microseconds."""
-    numbers = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
-    extremes: dict[str, Any] = pc.min_max(numbers).as_py()
-    return extremes
 
 
 def filesystem(url: str, options: Mapping[str, str], sizes: Mapping[str, int] | None = None) -> pa_fs.FileSystem:
@@ -226,14 +207,3 @@ def put_file(url: str, options: Mapping[str, str], path: str, data: bytes) -> No
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("xb") as file:
         file.write(data)
-
-
-def store_file(
-    url: str, options: Mapping[str, str], written: Written, partition: Mapping[str, Any], folder: str = ""
-) -> NewFile:
-    """Store a finished file below a table, in the folder of its partition."""
-    values = {name: str(value) for name, value in partition.items()}
-    folders = [f"{name}={value}" for name, value in values.items()]
-    path = "/".join([*([folder] if folder else []), *folders, written.name])
-    put_file(url, options, path, written.data)
-    return NewFile(path, len(written.data), values, written.statistics)

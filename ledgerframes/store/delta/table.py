@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +16,7 @@ from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.commit_parts import KEEP, NUMBER, parted, properties, removed
 from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
-from ledgerframes.store.delta.data_files import FileWriter, NewFile, Written, filesystem, indexed_columns, store_file
+from ledgerframes.store.delta.data_files import FileWriter, NewFile, filesystem, indexed_columns
 from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.storage_errors import is_there, plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile
@@ -253,7 +253,7 @@ class DeltaStoreTable:
             raise StoreError(f"{self.url}: the table does not exist; it has to be created first")
         self.extend()
         with plain_errors(self.url, "be written"):
-            added = [*self._stored(rows), *(self._put(self._written(part), {}, CHANGING) for part in changing), *files]
+            added = [*self._stored(rows), *(self._file(part, {}, CHANGING) for part in changing), *files]
             actions = [file.added(changes=True) for file in added]
             self._commit([*actions, *(removed(file, changes=True) for file in without)], number)
         self._changed()
@@ -274,11 +274,12 @@ class DeltaStoreTable:
                     why = files.harm(file, full=True)
                     if why:
                         raise StoreError(str(Damage(self.name, file, why)))
-                joined = self._joined(data, group)
+                writer = FileWriter(self.table, self._file_schema())
+                for rows in joined_rows(self.table, data, [file.path for file in group], self._file_schema()):
+                    writer.write(rows)
+                joined = self._put(writer, group[0].partition, CHANGING if group[0].changes else "")
                 # `changes=False` marks rows as only moved, so programs that follow the table do not see them as new.
-                where = CHANGING if group[0].changes else ""
-                added = [self._put(file, group[0].partition, where).added(changes=False) for file in joined]
-                self._commit([*added, *(removed(file, changes=False) for file in group)])
+                self._commit([joined.added(changes=False), *(removed(file, changes=False) for file in group)])
             self._handle.create_checkpoint()
         self._changed()
 
@@ -310,24 +311,17 @@ class DeltaStoreTable:
 
     def _stored(self, rows: pa.Table) -> list[NewFile]:
         """Rows in new files, one per partition."""
-        return [self._put(self._written(part), values) for values, part in parted(rows, self._partition_by)]
+        return [self._file(part, values) for values, part in parted(rows, self._partition_by)]
 
-    def _written(self, rows: pa.Table) -> Written:
-        own = [field for field in self._file_schema() if field.name in rows.column_names]
-        writer = FileWriter(self.table, pa.schema(own))
-        writer.write(rows.select([field.name for field in own]).cast(pa.schema(own)))
-        return writer.finish()
+    def _file(self, rows: pa.Table, partition: Mapping[str, Any], folder: str = "") -> NewFile:
+        schema = pa.schema([field for field in self._file_schema() if field.name in rows.column_names])
+        writer = FileWriter(self.table, schema)
+        writer.write(rows.select(schema.names).cast(schema))
+        return self._put(writer, partition, folder)
 
-    def _joined(self, data: ds.FileSystemDataset, files: Sequence[StoredFile]) -> Iterator[Written]:
-        """The rows of some files in one new file, never all in memory at once."""
-        writer = FileWriter(self.table, self._file_schema())
-        for rows in joined_rows(self.table, data, [file.path for file in files], self._file_schema()):
-            writer.write(rows)
-        yield writer.finish()
-
-    def _put(self, written: Written, partition: Mapping[str, Any], folder: str = "") -> NewFile:
+    def _put(self, writer: FileWriter, partition: Mapping[str, Any], folder: str) -> NewFile:
         values = {name: partition[name] for name in self._partition_by}
-        return store_file(self.url, self._options, written, values, folder)
+        return writer.store(self.url, self._options, values, folder)
 
     def _changed(self) -> None:
         if self._listing is not None:
