@@ -143,7 +143,7 @@ def _named(sizes: Mapping[str, int], place: str) -> list[StoredObject]:
             )
         # A flat folder has the names that a browser gives to downloads, whose slash is written %2F.
         name = read_name(path)
-        if name is None or not name.readable or name.kind != UPDATES or name.after >= name.up_to:
+        if name is None or name.after >= name.up_to:
             continue
         known = objects.setdefault(name, StoredObject(name, path))
         if sizes[known.location] != sizes[path]:

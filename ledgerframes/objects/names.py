@@ -17,7 +17,7 @@ UPDATES: Final = "updates"
 SNAPSHOT: Final = "ACS"
 
 # The first writers had one encoding and did not name it.
-_FILE: Final = re.compile(r"(updates|ACS)(?:_([a-z][a-z_]*))?_(\d{1,9})\.zstd", re.ASCII)
+_FILE: Final = re.compile(rf"(updates|ACS)(?:_{COMPACT})?_(\d{{1,9}})\.zstd", re.ASCII)
 
 
 @dataclass(frozen=True, order=True)
@@ -29,40 +29,30 @@ class ObjectName:
         up_to: the segment's end, inclusive.
         number: of the object within its segment, in reading order.
         kind: `updates` or `ACS`.
-        encoding: the encoding of values.
     """
 
     after: int
     up_to: int
     number: int
     kind: str = UPDATES
-    encoding: str = COMPACT
-
-    @property
-    def readable(self) -> bool:
-        """Whether its items are encoded like those of pages."""
-        return self.encoding == COMPACT
 
     def __str__(self) -> str:
         segment = f"{format_trimmed(self.after)}~{format_trimmed(self.up_to)}"
-        return f"{segment}/{self.kind}_{self.encoding}_{self.number}.zstd"
+        return f"{segment}/{self.kind}_{COMPACT}_{self.number}.zstd"
 
 
-def read_name(location: str) -> ObjectName | None:
-    """The name at the end of a URL or a path; None if it is not the name of an object."""
+def read_name(location: str, kind: str = UPDATES) -> ObjectName | None:
+    """The name at the end of a URL or a path; None if it is not of an object of a kind whose items pages could have."""
     steps = unquote(urlsplit(location).path if "://" in location else location).rsplit("/", 2)[-2:]
     file = _FILE.fullmatch(steps[-1])
-    if file is None or len(steps) < 2:
+    if file is None or file[1] != kind or len(steps) < 2:
         return None
     after, found, up_to = steps[0].partition("~")
     try:
         low, high = parse_timestamp(after)[0], parse_timestamp(up_to)[0]
     except ValueError:
         return None
-    kind, encoding, number = file.groups()
-    if not found or low > high:
-        return None
-    return ObjectName(low, high, int(number), kind, encoding or COMPACT)
+    return ObjectName(low, high, int(file[2]), kind) if found and low <= high else None
 
 
 @dataclass(frozen=True)

@@ -41,39 +41,6 @@ _OBJECTS: Final = "#objects"
 _WORTHWHILE: Final = 8
 
 
-@contextmanager
-def object_index(
-    scan: Scan,
-    settle: int,
-    *,
-    workers: int = 1,
-    required: bool = False,
-    times: tuple[int, int] = (EARLIEST, LATEST),
-    ahead: Ahead = spawn,
-) -> Iterator[ObjectIndex]:
-    """The objects of a scan, which lie in a temporary folder while they are read.
-
-    Args:
-        scan: the interface.
-        settle: how long before its end a segment may lack updates, in microseconds.
-        workers: how many read at once.
-        required: refuse a scan that has no objects.
-        times: the record times, (after, up_to], whose objects are listed.
-        ahead: fetches the next object while another is read.
-
-    Raises:
-        InputError: the scan has no objects, and they are required.
-        RequestError: it returned no list, and it is required.
-        StoreError: the folder cannot be created.
-    """
-    with scan_objects(scan, cached=workers, ahead=ahead) as source:
-        index = ObjectIndex.listed(source, settle, times, required=required, workers=workers)
-        try:
-            yield index
-        finally:
-            index.close()
-
-
 def sender_of(server: str) -> str:
     """The server whose objects or pages an answer came from."""
     return server.removesuffix(_OBJECTS)
@@ -121,29 +88,6 @@ class ObjectIndex:
     settle: int
     server: str = ""
     _failed: set[Segment] = field(default_factory=set)
-
-    @classmethod
-    def listed(
-        cls, source: ScanObjects, settle: int, times: tuple[int, int], *, required: bool, workers: int
-    ) -> ObjectIndex:
-        """List the objects of some record times; see `object_index`."""
-        try:
-            objects = source.updates(*times)
-        except (RequestError, PagingError, DecodeError) as error:
-            if required:
-                raise
-            _log.warning("%s Pages are read instead of objects.", error)
-            objects = None
-        if objects is None and required:
-            raise no_objects(source.place, "source='auto', which reads pages then")
-        chains: list[Chain] = []
-        left = complete_segments(objects or ())
-        _log.info("%s lists %d segments as objects", source.place, len(left))
-        while left:
-            segments = consecutive(left)
-            chains.append(Chain(segments, Readers(source, objects_of(segments), most=2 * workers)))
-            left = [segment for segment in left if segment.after >= segments[-1].up_to]
-        return cls(source, chains, settle, objects[0].server if objects else "")
 
     @property
     def segments(self) -> list[Segment]:
@@ -350,3 +294,52 @@ class ObjectPages:
     def stoppable(self, stop: Stop) -> ObjectPages:
         """The same for one operation, whose requests and pauses end once `stop` is set."""
         return replace(self, inner=self.inner.stoppable(stop))
+
+
+@contextmanager
+def object_index(
+    scan: Scan,
+    settle: int,
+    *,
+    workers: int = 1,
+    required: bool = False,
+    times: tuple[int, int] = (EARLIEST, LATEST),
+    ahead: Ahead = spawn,
+) -> Iterator[ObjectIndex]:
+    """The objects of a scan, which lie in a temporary folder while they are read.
+
+    Args:
+        scan: the interface.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        workers: how many read at once.
+        required: refuse a scan that has no objects.
+        times: the record times, (after, up_to], whose objects are listed.
+        ahead: fetches the next object while another is read.
+
+    Raises:
+        InputError: the scan has no objects, and they are required.
+        RequestError: it returned no list, and it is required.
+        StoreError: the folder cannot be created.
+    """
+    with scan_objects(scan, cached=workers, ahead=ahead) as source:
+        try:
+            objects = source.updates(*times)
+        except (RequestError, PagingError, DecodeError) as error:
+            if required:
+                raise
+            _log.warning("%s Pages are read instead of objects.", error)
+            objects = None
+        if objects is None and required:
+            raise no_objects(source.place, "source='auto', which reads pages then")
+        chains: list[Chain] = []
+        left = complete_segments(objects or ())
+        _log.info("%s lists %d segments as objects", source.place, len(left))
+        while left:
+            segments = consecutive(left)
+            chains.append(Chain(segments, Readers(source, objects_of(segments), most=2 * workers)))
+            left = [segment for segment in left if segment.after >= segments[-1].up_to]
+        index = ObjectIndex(source, chains, settle, objects[0].server if objects else "")
+        try:
+            yield index
+        finally:
+            index.close()

@@ -165,8 +165,8 @@ def readable(refs: Iterable[ObjectRef], kind: str = UPDATES, *, server: str = ""
     """
     objects: dict[ObjectName, StoredObject] = {}
     for ref in refs:
-        name = read_name(ref.url)
-        if name is None or not name.readable or name.kind != kind:
+        name = read_name(ref.url, kind)
+        if name is None:
             _log.debug("%s is skipped: it does not contain %s in the form of pages", name_of(ref.url), kind)
             continue
         known = objects.setdefault(name, StoredObject(name, ref.url, ref.digest, server))
