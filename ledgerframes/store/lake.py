@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.documents import Documents, LakeFile, decoded, sealed
+from ledgerframes.store.documents import Documents, LakeFile, decoded, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake_folder import check_folder, locked
@@ -112,13 +112,9 @@ class Lake:
             StoreError: the tables have another format.
         """
         content = self.documents.lake_file()
-        try:
-            if content is not None:
-                decoded(content, self.url)
-                return False
-        except StoreError as error:
-            if "is damaged" not in str(error):
-                raise
+        if content is not None and unsealed(content, LakeFile) is not None:
+            decoded(content, self.url)  # refuses another format
+            return False
         if content is None and not self.documents.beside_tables():
             return False
         there = [self.table(name).refresh() for name in (*STORED, SYNCS.name)]

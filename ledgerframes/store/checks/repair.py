@@ -108,10 +108,8 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         if not root.table.exists and not before.number:
             lake.existing(strict=False)  # refuses a location without a store
         losses = root.losses()
-        remade = _remade(root, [loss for loss in losses if loss.gone], gone)
         for loss in losses:
-            if not loss.gone:
-                _mend(root, loss, gone)
+            _take_over(root, loss, gone)
         histories = [lake.history(of) for of in SETS if of.name in before.histories]
         damaged = [damage for history in histories for damage in _take_back(history, losses)]
         damaged += _without_damage(root, gone)
@@ -136,7 +134,7 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
     return RepairReport(
         lake.url,
         tuple(map(str, damaged)),
-        tuple(remade),
+        tuple(loss.table for loss in losses if loss.gone),
         dict(unsound),
         tuple(read_again),
         dict(+gone),
@@ -213,33 +211,22 @@ def _with_snapshots_there(lake: Lake, document: Document, gone: Counter[str]) ->
     return replace(document, tables=tables)
 
 
-def _remade(root: Root, losses: Sequence[Loss], gone: Counter[str]) -> list[str]:
-    """Create lost tables again, empty; count the rows that cannot be recovered."""
-    gone_ones = {loss.table for loss in losses}
-    written = [name for of in SETS for name in of.order if name in gone_ones]
-    names = [*written, *sorted(gone_ones.difference(written))]
-    for name in names:
-        root.own(name).create()
-        if name in DERIVED_TABLES:
-            root.document = root.document.unsound(name)
-    gone.update({loss.table: loss.named.rows for loss in losses if not _can_be_had_again(loss.table)})
-    return names
+def _take_over(root: Root, loss: Loss, gone: Counter[str]) -> None:
+    """Go on with a table as it is, empty if its log is lost; count the rows that cannot be recovered.
 
-
-def _can_be_had_again(name: str) -> bool:
-    return name in DERIVED_TABLES or set_of(name) is not None
-
-
-def _mend(root: Root, loss: Loss, gone: Counter[str]) -> None:
-    """Accept a table that lost log entries as it is; `_take_back` reduces the coverage of a history."""
+    `_take_back` reduces the coverage of a history.
+    """
     name = loss.table
     table = root.own(name)
-    root.changed(table)
-    if not _can_be_had_again(name):
-        left = table.size()["rows"] if loss.rows is None else loss.rows
-        gone[name] += max(loss.named.rows - left, 0)
+    if loss.gone:
+        table.create()
+    else:
+        root.changed(table)
     if name in DERIVED_TABLES:
         root.document = root.document.unsound(name)
+    elif set_of(name) is None:
+        left = table.size()["rows"] if loss.rows is None else loss.rows
+        gone[name] += max(loss.named.rows - left, 0)
 
 
 def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
