@@ -146,15 +146,6 @@ class Documents:
             filesystem(self.url, self.options).delete_file(_path(number))
 
     def _read(self, name: str) -> bytes | None:
-        if "://" not in self.url:
-            try:
-                return Path(self.url, name).read_bytes()
-            except (FileNotFoundError, NotADirectoryError):
-                return None
-            except OSError as error:
-                raise StoreError(
-                    f"{self.url}: {name} cannot be read: {error}; check its owner and permissions"
-                ) from error
         import pyarrow.fs as pa_fs
 
         with plain_errors(self.url, "be read"):

@@ -19,7 +19,7 @@ from ledgerframes.paging.cursor import Bound, Duration, wanted_window
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.keywords import AsOf
-from ledgerframes.store.read.reading import Part, batches_of
+from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.star.exporting import star_export, star_format
 from ledgerframes.store.star.star import Star
@@ -157,6 +157,4 @@ def _rows(part: Part, attrs: dict[str, Any]) -> pa.RecordBatchReader:
     """The rows of a table, with their provenance, as those have that `load` returns."""
     with damage_named([part.table]):
         attrs = attrs | {"table": part.table.name, "rows": part.dataset.count_rows()}
-    rows = batches_of(part.table, part.data, part.rows)
-    texts = {**(rows.schema.metadata or {}), b"ledgerframes": json.dumps(attrs).encode()}
-    return pa.RecordBatchReader.from_batches(rows.schema.with_metadata(texts), rows)
+    return part.batches({b"ledgerframes": json.dumps(attrs).encode()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -135,31 +135,6 @@ def holes_of(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
         if ids and cursor is not None and cursor.migration_id > ids[-1]:
             holes.append(Interval(cursor.migration_id, BEGINNING, CLOSED))
     return merged(holes)
-
-
-def batches_of(
-    table: DeltaStoreTable, data: ds.Dataset, rows: pc.Expression | None, columns: Sequence[str] | None = None
-) -> pa.RecordBatchReader:
-    """All rows in batches, folder by folder: migrations and months in order, the rows of a history in order of time.
-
-    Rows of other tables come as stored. Reading raises a StoreError if a file is damaged.
-    """
-    whole = data.schema
-    names = whole.names if columns is None else list(columns)
-    schema = pa.schema([whole.field(name) for name in names], metadata=whole.metadata)
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        with damage_named([table]):
-            for folder in folders_of(data, rows):
-                if set_of(table.name) is None:
-                    yield from folder.scanner(columns=names, filter=rows, batch_readahead=2).to_batches()
-                    continue
-                order = _order(table.table)
-                for part in windows(folder, rows):
-                    found = folder.to_table(columns=list(dict.fromkeys([*names, *order])), filter=part)
-                    yield from _sorted(found, order).select(names).to_batches()
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def folders_of(data: ds.Dataset, rows: pc.Expression | None) -> Iterator[ds.Dataset]:
@@ -329,6 +304,28 @@ class Part:
     def dataset(self) -> ds.Dataset:
         """The rows, to be read lazily."""
         return self.data if self.rows is None else self.data.filter(self.rows)
+
+    def batches(self, texts: Mapping[bytes, bytes]) -> pa.RecordBatchReader:
+        """All rows in batches, folder by folder: migrations and months in order, rows of a history in order of time.
+
+        Rows of other tables come as stored. Reading raises a StoreError if a file is damaged.
+
+        Args:
+            texts: metadata of the schema, in addition to what the columns mean.
+        """
+        schema = self.data.schema.with_metadata({**(self.data.schema.metadata or {}), **texts})
+        order = [] if set_of(self.table.name) is None else _order(self.table.table)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            with damage_named([self.table]):
+                for folder in folders_of(self.data, self.rows):
+                    if not order:
+                        yield from folder.scanner(filter=self.rows, batch_readahead=2).to_batches()
+                        continue
+                    for part in windows(folder, self.rows):
+                        yield from _sorted(folder.to_table(filter=part), order).to_batches()
+
+        return pa.RecordBatchReader.from_batches(schema, batches())
 
     def give(self, needed: set[str], listed: set[str], room: int) -> Any:
         """The columns that models need: in memory if they fit into `room` bytes, otherwise read by each step.
