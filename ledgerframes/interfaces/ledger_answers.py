@@ -128,37 +128,6 @@ class Reassignment(Struct, frozen=True, kw_only=True, rename="camel"):
     events: list[LedgerEvent] = []
 
 
-class Completion(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The outcome of a submission.
-
-    Attributes:
-        status: code and message; code 0, or no status, is a success.
-        update_id: of the resulting update; None if it was rejected.
-        offset: the participant's own.
-        synchronizer_time: on which synchronizer, and at which record time there.
-        paid_traffic_cost: in bytes of the synchronizer's traffic.
-    """
-
-    command_id: str
-    status: Any = None
-    update_id: str | None = None
-    user_id: str | None = None
-    act_as: list[str] | None = None
-    submission_id: str | None = None
-    deduplication_period: Any = None
-    trace_context: TraceContext | None = None
-    offset: int | None = None
-    synchronizer_time: Any = None
-    paid_traffic_cost: int | None = None
-
-
-class Completions(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The answer of `completion_by_hash`: the success, if there is one, and the newest rejections, newest first."""
-
-    accepted_completion: Completion | None = None
-    last_rejected_completions: list[Completion] | None = None
-
-
 @dataclass(frozen=True)
 class LedgerAnswer(Generic[T_co]):
     """An update as the participant sent it.

@@ -1,15 +1,13 @@
-"""The ledger's calls that look up one update or a completion; `LedgerCalls` inherits them."""
+"""The ledger's calls that look up one update; `LedgerCalls` inherits them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
 
-from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import TransactionFormat, chosen_json, update_format_json
 from ledgerframes.interfaces.ledger_answers import (
-    Completions,
     LedgerAnswer,
     LedgerTransaction,
     Reassignment,
@@ -26,13 +24,11 @@ TRANSACTION_BY_ID: Final = Endpoint(
     deprecated="deprecated since release 3.4; newer releases have POST /v2/updates/update-by-id, used where it is",
 )
 UPDATE_BY_ID: Final = Endpoint("ledger", "POST", "/v2/updates/update-by-id")
-_SINCE_3_6: Final = "Canton has it since 3.6"
-UPDATE_BY_HASH: Final = Endpoint("ledger", "POST", "/v2/updates/update-by-hash", since=_SINCE_3_6)
-COMPLETION_BY_HASH: Final = Endpoint("ledger", "POST", "/v2/commands/completion-by-hash", since=_SINCE_3_6)
+UPDATE_BY_HASH: Final = Endpoint("ledger", "POST", "/v2/updates/update-by-hash", since="Canton has it since 3.6")
 
 
 class LookUpCalls(Calls):
-    """The calls of the ledger interface that look something up. One method, one request."""
+    """The calls of the ledger interface that look up one update. One method, one request."""
 
     @sends(TRANSACTION_BY_ID)
     def transaction_by_id(
@@ -113,17 +109,3 @@ class LookUpCalls(Calls):
         shown = chosen_json(requesting_parties, transaction_format)
         body = {"transactionHash": fits(hash, Text, "hash"), "updateFormat": update_format_json(shown)}
         return Call(UPDATE_BY_HASH.request(json=body), read_update)
-
-    @sends(COMPLETION_BY_HASH, neighbour=True)
-    def completion_by_hash(self, hash: str) -> Call[Completions]:  # noqa: A002 - the field's word
-        """Read what became of a submission that an external party signed (POST /v2/commands/completion-by-hash).
-
-        Args:
-            hash: see `update_by_hash`.
-
-        Raises:
-            InputError: the hash is empty; nothing was sent.
-            NotFoundError: there is no completion of that hash, or the participant's release does not serve the route.
-        """
-        body = {"transactionHash": fits(hash, Text, "hash")}
-        return Call(COMPLETION_BY_HASH.request(json=body), reads(Completions))

@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from msgspec import Struct
-
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.interfaces.answers import (
     Contract,
     ContractWithState,
-    EventItem,
     ListPage,
     Update,
     UpdateItem,
-    event_item,
     reads,
 )
 from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, UPDATES, HistoryPage, ScanPages, ValueEncoding, cursor_of
 from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
-from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, without_none
+from ledgerframes.interfaces.rules import Positive32, fits, unless_none, without_none
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
@@ -45,8 +41,6 @@ LICENSES: Final = Endpoint("scan", "GET", "/v0/admin/validator/licenses")
 EARLIEST_ROUND: Final = Endpoint("scan", "GET", "/v0/internal/reward-accounting-process/rounds/earliest-available")
 # Its path from 0.6.0 until it moved in 0.6.5.
 EARLIEST_ROUND_OLD: Final = Endpoint("scan", "GET", "/v0/reward-accounting-process/rounds/earliest-available")
-LATEST_RECORD_TIME: Final = Endpoint("scan", "GET", "/v0/events/latest-record-time")
-EVENT_BY_ID: Final = Endpoint("scan", "GET", "/v0/events/{update_id}", not_found_is_local=True)
 
 
 class LicensesPage(ListPage, frozen=True):
@@ -54,12 +48,6 @@ class LicensesPage(ListPage, frozen=True):
 
     validator_licenses: list[Contract]
     next_page_token: int | str | None = None
-
-
-class LatestRecordTime(Struct, frozen=True):
-    """The answer of `latest_event_record_time`: the end of the event history on this scan."""
-
-    record_time: str
 
 
 class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
@@ -174,30 +162,6 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         size, encoding = fits(page_size, Positive32, "page_size"), encoding_of(value_encoding)
         request = self.pages(EVENT_HISTORY).page_request(cursor_of(after), size, **encoding)
         return Call(request, lambda body: HistoryPage.read(body, EVENT_HISTORY))
-
-    @sends(LATEST_RECORD_TIME, neighbour=True)
-    def latest_event_record_time(self) -> Call[LatestRecordTime]:
-        """Read up to which record time the scan's event history reaches (GET /v0/events/latest-record-time).
-
-        Raises:
-            NotFoundError: the scan has no events yet, or is older than release 0.9. Both answer alike, since older ones
-                take the last step of the path for an update's id.
-        """
-        return Call(LATEST_RECORD_TIME.request(), reads(LatestRecordTime))
-
-    @sends(EVENT_BY_ID, neighbour=True)
-    def event_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[EventItem]:
-        """Read one item of the event history by the id of its request (GET /v0/events/{update_id}).
-
-        Args:
-            update_id: the id of the update or of the rejected request.
-            value_encoding: see `update_by_id`.
-
-        Raises:
-            NotFoundError: the scan does not know the id.
-        """
-        path = {"update_id": fits(update_id, Text, "update_id")}
-        return Call(EVENT_BY_ID.request(path=path, query=encoding_of(value_encoding)), event_item)
 
     @property
     def update_pages(self) -> ScanPages:

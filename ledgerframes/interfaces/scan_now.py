@@ -19,7 +19,6 @@ ROUNDS: Final = Endpoint("scan", "POST", "/v0/open-and-issuing-mining-rounds")
 CLOSED_ROUNDS: Final = Endpoint("scan", "GET", "/v0/closed-rounds")
 TRAFFIC: Final = Endpoint("scan", "GET", "/v0/domains/{domain_id}/members/{member_id}/traffic-status")
 NAMES: Final = Endpoint("scan", "GET", "/v0/ans-entries")
-NAME_BY_PARTY: Final = Endpoint("scan", "GET", "/v0/ans-entries/by-party/{party}")
 NAME_BY_NAME: Final = Endpoint("scan", "GET", "/v0/ans-entries/by-name/{name}")
 FAUCETS: Final = Endpoint("scan", "GET", "/v0/validators/validator-faucets")
 FEATURED_APPS: Final = Endpoint("scan", "GET", "/v0/featured-apps")
@@ -178,12 +177,6 @@ class CurrentCalls(Calls):
             "page_size": fits(page_size, Positive32, "page_size"),
         }
         return Call(NAMES.request(query=query), reads(list[NetworkName], "entries"))
-
-    @sends(NAME_BY_PARTY, neighbour=True)
-    def ans_entry_by_party(self, party: str) -> Call[NetworkName | None]:
-        """Read a party's first name in alphabetical order (GET /v0/ans-entries/by-party/{party}); None without one."""
-        path = {"party": fits(party, PartyId, "party")}
-        return Call(NAME_BY_PARTY.request(path=path), reads(NetworkName, "entry"), missing=None)
 
     @sends(NAME_BY_NAME, neighbour=True)
     def ans_entry_by_name(self, name: str) -> Call[NetworkName | None]:

@@ -18,7 +18,7 @@ _PREFIX: Final = "/v0/scan-proxy"
 #: The calls of scan that the official scan-proxy file has.
 _SERVED: Final = frozenset(
     {
-        scan_now.ROUNDS, scan_now.NAMES, scan_now.NAME_BY_PARTY, scan_now.NAME_BY_NAME, scan_now.FEATURED_APP,
+        scan_now.ROUNDS, scan_now.NAMES, scan_now.NAME_BY_NAME, scan_now.FEATURED_APP,
         scan_now.DSO, ANS_RULES,
     }
 )  # fmt: skip

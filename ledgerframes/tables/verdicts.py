@@ -7,7 +7,7 @@ from typing import Final
 from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import EXTRA, Column, Table
 
-_ENDPOINTS: Final = ("POST /v0/events", "GET /v0/events/{update_id}")
+_ENDPOINTS: Final = ("POST /v0/events",)
 _MONTH: Final = Column(
     "record_month",
     TEXT,

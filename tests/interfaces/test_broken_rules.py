@@ -118,7 +118,6 @@ ROWS = [
         ]
     ),
     (BY_ID, {"update_id": ""}, "update_id=''; give 1 to 255"),
-    ("scan.event_by_id", {"update_id": ""}, "update_id"),
     ("scan.events", {"after": "2026-01-30"}, "give a pair"),
     (USER, user("u" * 129), r"user\.id='uuu"),
     (USER, user(""), r"user\.id=''"),

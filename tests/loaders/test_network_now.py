@@ -140,15 +140,12 @@ def test_a_super_validator_without_a_node_has_no_addresses():
     assert pd.isna(one["node"])
 
 
-def test_a_name_is_found_by_party_and_by_name(net):
+def test_a_name_is_found_by_name(net):
     names = lf.load_names(net)
     first = names.iloc[0]
 
     assert net.scan.ans_entry_by_name(first["name"]).user == first.party
-    mine = net.scan.ans_entry_by_party(first.party)
-    assert mine.name == min(names.name[names.party == first.party])
     assert net.scan.ans_entry_by_name("nobody") is None
-    assert net.scan.ans_entry_by_party("nobody::1220") is None
 
 
 def test_parties_without_a_preapproval_are_not_found(net):

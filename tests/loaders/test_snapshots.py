@@ -161,16 +161,6 @@ def test_templates_and_parties_are_asked_for_in_every_combination():
     }
 
 
-def test_up_to_where_events_reach_is_a_call(net):
-    latest = net.scan.latest_event_record_time()
-    rejected, shown = lf.load_verdicts(net, last="1min").verdicts, lf.load_updates(net, last="1min")
-
-    assert latest.record_time == f"{max(rejected.record_time.max(), shown.record_time.max()):%Y-%m-%dT%H:%M:%S.%fZ}"
-    wrong = pytest.raises(lf.errors.NotFoundError, match="id latest-record-time not found")
-    with net.sandbox.replica(release="0.5") as server, lf.connect(scan_url=server.scan_url) as older, wrong:
-        older.scan.latest_event_record_time()
-
-
 @pytest.fixture(scope="module")
 def every(net):
     """The instants as the simulated ledger has them."""

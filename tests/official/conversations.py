@@ -178,7 +178,6 @@ def loaders(sandbox: Any) -> Iterator[Call]:
     yield narrow(world)
     yield lambda net: lf.snapshot_times(net, limit=2)
     yield lambda net: list(net.scan.iter_validator_licenses(limit=20))
-    yield lambda net: net.scan.event_by_id(net.scan.events(page_size=9).page_index.update_ids[8])
     yield lambda net: net.scan.object_checksums([key_of(first_object(net)), "none~none/none.zstd"])
 
 

@@ -176,9 +176,9 @@ def make(served: Served, net: lf.types.Network) -> Any:
     return answer
 
 
-#: But for two: what these read hangs together in ways that no file states.
+#: But for one: what it reads hangs together in ways that no file states.
 CALLS: Final[dict[str, Callable[[lf.types.Network], Any]]] = {
-    one.call: partial(make, one) for one in EVERY if one.call not in ("scan.events", "scan.event_by_id")
+    one.call: partial(make, one) for one in EVERY if one.call != "scan.events"
 }
 
 
