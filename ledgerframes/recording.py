@@ -12,9 +12,10 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import httpx
 import msgspec
@@ -24,9 +25,9 @@ from ledgerframes.arguments import path, suggesting
 from ledgerframes.config.settings import INTERFACES, Settings, is_loopback
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.network import Network
-from ledgerframes.transport.http import DamagedError, collect
-from ledgerframes.transport.no_answer import Refused
-from ledgerframes.transport.request import ERROR_BODY, Failure
+from ledgerframes.transport.http import read_answer
+from ledgerframes.transport.no_answer import UnusableAnswer
+from ledgerframes.transport.request import Failure, Received
 from ledgerframes.transport.wire import HttpTransport
 from ledgerframes.write_aside import written_aside
 
@@ -36,13 +37,14 @@ ABOUT: Final = "recording.json"
 REPLAYED: Final = "ledgerframes-replayed"
 # Other headers may contain cookies or addresses, and nothing reads them.
 _RECORDED: Final = ("content-type", "retry-after", "date")
+_OF_THE_SENT_BODY: Final = ("content-encoding", "content-length", "transfer-encoding")
 _NO_FILES: Final = Failure(
     "a recording contains answers, not objects of hundreds of MB each; use source='pages' with it",
     transient=False,
     elsewhere=False,
 )
 _PASSING: Final = frozenset({429, 500, 502, 503, 504})  # a recording keeps the final answer
-_ENDLESS: Final = 2**62  # recorded answers are within the limits, and replay is not limited
+_ANY_RATE: Final = 1e15  # nothing is sent
 
 
 @suggesting
@@ -74,7 +76,8 @@ def record(folder: str | os.PathLike[str], net: Network) -> Network:
     place = Path(path(folder, "folder"))
     settings = net.settings
     _begin(place, {f"{interface}_url": list(getattr(settings, f"{interface}_url")) for interface in INTERFACES})
-    return Network(settings, transport=Recorder(place, net.transport.shared() or HttpTransport(settings)))
+    inner = net.transport.shared() or HttpTransport(settings)
+    return Network(settings, transport=Recorder(place, inner, settings.max_answer_bytes))
 
 
 def replay(folder: str | os.PathLike[str]) -> Network:
@@ -107,7 +110,7 @@ def replay(folder: str | os.PathLike[str]) -> Network:
     for interface in ("ledger", "validator"):
         if all(url.startswith("https") or is_loopback(url) for url in urls[f"{interface}_url"]):
             values[f"{interface}_token"] = "replayed"
-    settings = Settings(**values, rate=float(_ENDLESS))
+    settings = Settings(**values, rate=_ANY_RATE)
     return Network(settings, transport=Replayer(place))
 
 
@@ -136,36 +139,42 @@ class Recorder(httpx.BaseTransport):
     Args:
         folder: the target, created by `record`.
         inner: the other transport.
+        limit: the largest answer, in bytes after decompression.
     """
 
-    def __init__(self, folder: Path, inner: httpx.BaseTransport) -> None:
+    def __init__(self, folder: Path, inner: httpx.BaseTransport, limit: int) -> None:
         self._folder = folder
         self._inner = inner
+        self._limit = limit
         self._turns: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Make one attempt, recorded if its answer is final; files are refused.
 
-        `request.extensions` may have under "mask" a function that removes tokens from a text, and "private" if an
-        answer must not be recorded.
+        `request.extensions` has the `Attempt` under "attempt", and may have under "mask" a function that removes tokens
+        from a text, and "private" if an answer must not be recorded.
 
         Raises:
             httpx.TransportError: there is no answer.
             InputError: the folder cannot be written.
         """
         if "pieces" in request.extensions:
-            raise Refused(_NO_FILES)
+            raise UnusableAnswer(_NO_FILES)
         answer = self._inner.handle_request(request)
         if answer.status_code in _PASSING or "private" in request.extensions:
             return answer
-        return httpx.Response(answer.status_code, headers=answer.headers, stream=_Keeping(self, request, answer))
+        with closing(answer):
+            received = read_answer(answer, request.extensions["attempt"], self._limit)
+        self._keep(request, received)
+        headers = {name: value for name, value in received.headers.items() if name not in _OF_THE_SENT_BODY}
+        return httpx.Response(received.status, headers=headers, stream=httpx.ByteStream(received.body))
 
     def close(self) -> None:
         """Close every connection."""
         self._inner.close()
 
-    def keep(self, request: httpx.Request, answer: httpx.Response, body: bytes) -> None:
+    def _keep(self, request: httpx.Request, received: Received) -> None:
         """Write an answer with its request.
 
         Raises:
@@ -179,9 +188,9 @@ class Recorder(httpx.BaseTransport):
                 self._turns[digest] += 1
             self._turns[digest] += 1
             recorded_answer = {
-                "status": answer.status_code,
-                "headers": {name: mask(answer.headers[name]) for name in _RECORDED if name in answer.headers},
-                "body": _written(body, mask),
+                "status": received.status,
+                "headers": {name: mask(received.headers[name]) for name in _RECORDED if name in received.headers},
+                "body": _written(received.body, mask),
             }
             recorded_request = {
                 "method": request.method,
@@ -192,37 +201,6 @@ class Recorder(httpx.BaseTransport):
                 _write_json(target, {"request": recorded_request, "answer": recorded_answer})
             except OSError as error:
                 raise InputError(f"{str(target)!r} cannot be written: {error}; record elsewhere") from error
-
-
-class _Keeping(httpx.SyncByteStream):
-    """A body that is recorded once it was read: to its end, or the wanted part of an error's."""
-
-    def __init__(self, recorder: Recorder, request: httpx.Request, answer: httpx.Response) -> None:
-        self._recorder = recorder
-        self._request = request
-        self._answer = answer
-        self._arrived: list[bytes] = []
-        self._whole = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        for piece in cast("httpx.SyncByteStream", self._answer.stream):
-            self._arrived.append(piece)
-            yield piece
-        self._whole = True
-
-    def close(self) -> None:
-        """Record the body."""
-        self._answer.close()
-        arrived, self._arrived = self._arrived, []
-        refusal = not self._answer.is_success
-        if not (self._whole or (refusal and arrived)):
-            return
-        encoding = self._answer.headers.get("content-encoding", "").strip().lower()
-        try:
-            body = collect(arrived, encoding=encoding, limit=_ENDLESS)
-        except DamagedError:
-            return
-        self._recorder.keep(self._request, self._answer, body[:ERROR_BODY] if refusal else body)
 
 
 def _written(body: bytes, mask: Callable[[str], str]) -> dict[str, str]:
@@ -253,7 +231,7 @@ class Replayer(httpx.BaseTransport):
             InputError: the recorded answer cannot be read.
         """
         if "pieces" in request.extensions:
-            raise Refused(_NO_FILES)
+            raise UnusableAnswer(_NO_FILES)
         digest = _digest_of(request)
         with self._lock:
             before, target, after = (
@@ -273,7 +251,7 @@ class Replayer(httpx.BaseTransport):
                 f"this request was not recorded in {self._folder}, on no route that it may have; replay only what was"
                 " loaded, with the same arguments, or record that too"
             )
-            raise Refused(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
+            raise UnusableAnswer(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
             recorded = _decoder.decode(target.read_bytes()).answer
             # Reads go by the date of then; `doctor` does not compare it with the clock of now.

@@ -16,7 +16,7 @@ import httpx
 
 from ledgerframes.config.settings import Settings
 from ledgerframes.stopping import Stop, raised_by_handler
-from ledgerframes.transport.no_answer import broken
+from ledgerframes.transport.no_answer import UnusableAnswer, broken
 from ledgerframes.transport.request import (
     ERROR_BODY,
     LONGEST_LENGTH,
@@ -42,18 +42,6 @@ _UNREADABLE: Final = (
 )
 
 
-class TooLargeError(Exception):
-    """A body exceeds the limit; it was not read to its end."""
-
-
-class DamagedError(Exception):
-    """A body cannot be decompressed, or is truncated."""
-
-
-class UnknownCodingError(DamagedError):
-    """A body is compressed in a way that was not requested; asking again does not help."""
-
-
 def collect(pieces: Iterable[bytes], *, encoding: str, limit: int, announced: str = "") -> bytes:
     """Read a body.
 
@@ -64,12 +52,11 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int, announced: st
         announced: the Content-Length, if there is one; a body that it says is too large is not read.
 
     Raises:
-        TooLargeError: the limit was reached.
-        DamagedError: the compression is broken or cut off; an `UnknownCodingError` if it is another one.
+        UnusableAnswer: the limit was reached, or the compression is broken, cut off or another one.
     """
     if announced.isdecimal() and (len(announced) > LONGEST_LENGTH or int(announced) > limit):
-        raise TooLargeError
-    arriving = _unpacked(pieces, encoding, limit + SLACK)
+        raise _too_large(limit)
+    arriving = _unpacked(pieces, encoding, limit)
     whole = next(arriving, b"")
     more = next(arriving, None) if len(whole) <= limit else None
     if more is not None:
@@ -77,23 +64,27 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int, announced: st
         while more is not None:
             body += more
             if len(body) > limit:
-                raise TooLargeError
+                raise _too_large(limit)
             more = next(arriving, None)
         whole = bytes(body)
     if len(whole) > limit:
-        raise TooLargeError
+        raise _too_large(limit)
     return whole
 
 
+def _too_large(limit: float) -> UnusableAnswer:
+    reason = f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit"
+    return UnusableAnswer(Failure(reason, transient=False, elsewhere=False))
+
+
 def _unpacked(pieces: Iterable[bytes], encoding: str, limit: float = math.inf) -> Iterator[bytes]:
-    """A body without its compression, if that is one that was requested; `limit` is for compressed bytes."""
+    """A body without its compression, if that is one that was requested."""
     if encoding in _PLAIN:
         return iter(pieces)
     if encoding in _GZIP:
         return _unzipped(pieces, limit)
-    raise UnknownCodingError(
-        f"the body is compressed as {encoding[:40]!r}, which was not requested and cannot be read here"
-    )
+    reason = f"the body is compressed as {encoding[:40]!r}, which was not requested and cannot be read here"
+    raise UnusableAnswer(Failure.for_good(reason, _UNREADABLE))
 
 
 @functools.cache
@@ -106,7 +97,7 @@ def unzipping() -> Any:
 
 
 def _unzipped(pieces: Iterable[bytes], limit: float) -> Iterator[bytes]:
-    """Decompress gzip, which may have several members, and of which at most `limit` bytes are read."""
+    """Decompress gzip, which may have several members, and of which about `limit` bytes are read at most."""
     library, size = unzipping(), 0
     unzip = library.decompressobj(GZIP)
     # Whether anything came: an empty body is not damaged, even if a header announces gzip.
@@ -115,8 +106,8 @@ def _unzipped(pieces: Iterable[bytes], limit: float) -> Iterator[bytes]:
     small = (piece[start : start + PIECE] for piece in pieces for start in range(0, len(piece), PIECE))
     for piece in small:
         size += len(piece)
-        if size > limit:
-            raise TooLargeError
+        if size > limit + SLACK:
+            raise _too_large(limit)
         rest = piece
         while rest:
             if unzip.eof:
@@ -126,12 +117,12 @@ def _unzipped(pieces: Iterable[bytes], limit: float) -> Iterator[bytes]:
                 # Limited per step: a bomb is stopped by the limit before it is unpacked.
                 yield unzip.decompress(rest, PIECE)
             except library.error as error:
-                raise DamagedError(f"the body is not gzip: {error}") from None
+                raise UnusableAnswer(Failure(f"the body is not gzip: {error}")) from None
             rest = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
     if began:
         yield unzip.flush()
     if began and not unzip.eof:
-        raise DamagedError("the compressed body is truncated")
+        raise UnusableAnswer(Failure("the compressed body is truncated"))
 
 
 #: A few URLs are requested again and again.
@@ -194,45 +185,38 @@ def send_once(
     handled, raised = sys.exc_info()[1], None
     try:
         with closing(carrier.handle_request(request)) as answer:
-            outcome = _read(answer, attempt, sink, settings.max_answer_bytes)
+            return read_answer(answer, attempt, settings.max_answer_bytes, sink)
     except httpx.TransportError as error:
         raised = raised_by_handler(error, handled)
         # It is not passed on, since it contains the headers and with them the token.
-        outcome = Failure(f"no whole answer within {seconds:g} s") if attempt.left() <= 0 else broken(error)
+        failure = broken(error)
+    if failure.transient and attempt.left() <= 0:
+        failure = Failure(f"no whole answer within {seconds:g} s")
     # Only here: raised while the error that it led to is handled, it would go back to that, in a circle. It does
     # not lead to the frames in which the headers are.
     if raised is not None:
         raise raised.with_traceback(None) from raised.__cause__
-    if isinstance(outcome, Failure):
-        stop.check()
-    return outcome
+    stop.check()
+    return failure
 
 
-def _read(answer: httpx.Response, attempt: Attempt, sink: BodyFile | None, limit: int) -> Received | Failure:
-    """Read the body: of a success whole, or into the sink; of anything else its beginning."""
+def read_answer(answer: httpx.Response, attempt: Attempt, limit: int, sink: BodyFile | None = None) -> Received:
+    """Read the body: of a success whole, or into the sink; of anything else its beginning.
+
+    Raises:
+        httpx.TransportError: it is not whole, or cannot be read.
+    """
     headers, status = dict(answer.headers.items()), answer.status_code
     encoding = headers.get("content-encoding", "").strip().lower()
     if not 200 <= status < 300 or (sink is not None and status != 200):
         return Received(status, headers, _beginning(answer, attempt, encoding))
     announced = headers.get("content-length", "")
-    try:
-        if sink is not None:
-            return Received(status, headers, b"", poured=_pour(answer, attempt, sink, encoding, announced))
-        body = collect(_arriving(answer, attempt), encoding=encoding, limit=limit, announced=announced)
-    except TooLargeError:
-        return Failure(
-            f"the answer is larger than max_answer_bytes={limit}; ask for a smaller page or raise the limit",
-            transient=False, elsewhere=False,
-        )  # fmt: skip
-    except UnknownCodingError as error:
-        return Failure.for_good(str(error), _UNREADABLE)
-    except DamagedError as error:
-        return Failure(str(error))
+    if sink is not None:
+        return Received(status, headers, b"", poured=_pour(answer, attempt, sink, encoding, announced))
+    body = collect(_arriving(answer, attempt), encoding=encoding, limit=limit, announced=announced)
     if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:
-        return Failure(
-            f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page",
-            transient=False, elsewhere=False,
-        )  # fmt: skip
+        reason = f"the answer holds more than {MOST_VALUES:,} values; ask for a smaller page"
+        raise UnusableAnswer(Failure(reason, transient=False, elsewhere=False))
     return Received(status, headers, body)
 
 
@@ -279,5 +263,5 @@ def _beginning(answer: httpx.Response, attempt: Attempt, encoding: str) -> bytes
 
     try:
         return collect(pieces(), encoding=encoding, limit=ERROR_BODY * 4)[:ERROR_BODY]
-    except (DamagedError, TooLargeError, httpx.TransportError):
+    except httpx.TransportError:
         return b"" if encoding else bytes(arrived[:ERROR_BODY])

@@ -46,8 +46,8 @@ _ADVICE: Final[Mapping[int, str]] = {
 _NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 
 
-class Refused(httpx.TransportError):
-    """An error of a transport that knows why there is no answer, in `broken`."""
+class UnusableAnswer(httpx.TransportError):
+    """An error that knows why there is no usable answer, in `broken`."""
 
     def __init__(self, broken: Failure) -> None:
         super().__init__(broken.reason)
@@ -56,7 +56,7 @@ class Refused(httpx.TransportError):
 
 def broken(error: httpx.TransportError) -> Failure:
     """Explain in a few words why there is no answer."""
-    if isinstance(error, Refused):
+    if isinstance(error, UnusableAnswer):
         return error.broken
     problem = _tls_problem(error)
     if problem is not None:

@@ -39,7 +39,7 @@ from ledgerframes.config.settings import Settings, is_localhost_name
 from ledgerframes.errors import ConfigurationError
 from ledgerframes.stopping import SLICE, raised_by_handler
 from ledgerframes.threads import ended, spawn
-from ledgerframes.transport.no_answer import Refused, as_httpx, certificate_refused
+from ledgerframes.transport.no_answer import UnusableAnswer, as_httpx, certificate_refused
 from ledgerframes.transport.proxies import Proxy, proxy_for
 from ledgerframes.transport.request import Attempt, Failure
 from ledgerframes.transport.tls import trusted
@@ -111,7 +111,7 @@ class HttpTransport(httpx.BaseTransport):
             )  # fmt: skip
         except (HTTPError, ValueError) as error:  # ValueError: of http.client, for characters not valid in a head
             failure = self._failed(error, request, connections)
-            raise (as_httpx(error, opening=True) if failure is None else Refused(failure)) from error
+            raise (as_httpx(error, opening=True) if failure is None else UnusableAnswer(failure)) from error
         connections.answered = True
         pieces = "pieces" in request.extensions or not 200 <= answer.status < 300  # of an error, any part is enough
         arriving = _Body(answer, pieces)

@@ -10,7 +10,7 @@ import httpx
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import parse_timestamp
-from ledgerframes.transport.no_answer import Refused
+from ledgerframes.transport.no_answer import UnusableAnswer
 from ledgerframes.transport.request import Failure
 from tests.fuzz.corpus import UPDATES, Corpus, endpoint_of
 from tests.fuzz.mutations import VALUES, mutate
@@ -75,7 +75,7 @@ class FarSide(httpx.BaseTransport):
             lasting = Failure(
                 "the line went dead", transient=self.rng.random() < 0.5, elsewhere=self.rng.random() < 0.5
             )
-            raise Refused(lasting)
+            raise UnusableAnswer(lasting)
         status = 200
         if self.rng.random() < 0.2:
             status, body = self.rng.choice(STATUSES), self.rng.choice(TEXTS)
