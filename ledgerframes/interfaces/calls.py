@@ -167,17 +167,24 @@ class Calls:
             items: the member of its answer with the items.
             options: its other arguments.
         """
-        sender = self._sender
+        fetch = self._from_one_server(call, argument, **options)
+        endpoint = getattr(type(self), call).endpoint.path
+        return follow_tokens(
+            fetch, lambda answer: (getattr(answer.value, items), answer.value.next_page_token), endpoint
+        )
 
-        def fetch(token: Token | None) -> Any:
+    def _from_one_server(self, call: str, argument: str, **options: Any) -> Callable[[Token | None], Answer[Any]]:
+        """What sends a call for the page of a token, always to the server that answered first: tokens are its own."""
+        make, sender = declared_call(self, call), self._sender
+
+        def fetch(token: Token | None) -> Answer[Any]:
             nonlocal sender
-            made = declared_call(self, call)(**options, **{argument: token})
+            made = make(**options, **{argument: token})
             answer = sender.send(made.request, *made.alternatives, read=made.read)
             sender = sender.on(answer.server)
-            return answer.value
+            return answer
 
-        endpoint = getattr(type(self), call).endpoint.path
-        yield from follow_tokens(fetch, lambda page: (getattr(page, items), page.next_page_token), endpoint)
+        return fetch
 
     def stoppable(self, stop: Stop) -> Self:
         """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.

@@ -25,11 +25,11 @@ from ledgerframes.arguments import names, text, whole_number
 from ledgerframes.arguments import path as path_argument
 from ledgerframes.errors import DecodeError, InputError, StoreError
 from ledgerframes.interfaces.answers import ListPage, reads
-from ledgerframes.interfaces.calls import Call, Calls, declared_call, sends
+from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.paging.cursor import When
-from ledgerframes.paging.tokens import TokenChecks
+from ledgerframes.paging.tokens import Token, follow_pages
 from ledgerframes.timestamps import format_timestamp, to_micros
-from ledgerframes.transport import Answer, Endpoint, Request, Sender
+from ledgerframes.transport import Answer, Endpoint, Request
 from ledgerframes.transport.public_addresses import why_refused
 from ledgerframes.transport.request import BodyFile
 from ledgerframes.write_aside import written_aside
@@ -82,44 +82,6 @@ _log = logging.getLogger("ledgerframes.interfaces")
 _DOWNLOADS: Final = 3
 #: Bytes to leave free on the disk for other programs.
 _LEFT_FREE: Final = 64 * 2**20
-
-
-def download_to(sender: Sender, url: str, digest: str, to: Path) -> Path:
-    """Download an object; the file appears once it is whole.
-
-    Args:
-        sender: what fetches it.
-        url: its address.
-        digest: its SHA-256, as Base64 or in hexadecimal digits.
-        to: the file to write.
-
-    Raises:
-        InputError: the object's address may not be fetched from.
-        RequestError: it could not be fetched; NotFoundError if it does not exist.
-        DecodeError: the object does not have its digest.
-        StoreError: the disk has no room, or the file cannot be written.
-    """
-    expected, name = sha256_of(digest), name_of(url)
-    if (reason := why_refused(url, sender.on().servers("scan"))) is not None:
-        plain = re.sub(r"//[^/]*@", "//***@", re.split("[?#]", url)[0])  # without a signature or a password
-        raise InputError(
-            f"{sender.transport.mask.text(plain[:80])!r} is not fetched, because {reason}; ask another scan"
-        )
-    with _partial(to) as file:
-        for _ in range(_DOWNLOADS):
-            sink = BodyFile(file, lambda length: check_room(to.parent, length, name))
-            sender.send(Request(DOWNLOAD, DOWNLOAD.path, url=url), read=bytes, sink=sink)
-            if hmac.compare_digest(sink.sha256.digest(), expected):
-                break
-            _log.warning("%s does not have the digest that the scan lists for it", name)
-        else:
-            raise DecodeError(
-                f"{DOWNLOAD}: {name} does not have the digest that the scan lists for it, {digest[:100]}, after"
-                f" {_DOWNLOADS} downloads: it was damaged in transit or is another one. What to do: try later, or give"
-                " another scan_url=; source='pages' reads the same history without objects",
-                endpoint=str(DOWNLOAD), item=name,
-            )  # fmt: skip
-    return to
 
 
 def name_of(url: str) -> str:
@@ -290,21 +252,20 @@ class ObjectCalls(Calls):
             PagingError: the server repeats a page of the list.
             StatusError: 501 or 404: the server has no objects.
         """
-        token: str | None = None
-        sender = self._sender
-        checks, known = TokenChecks(UPDATE_OBJECTS.path), set[str]()
-        while True:
-            call = declared_call(self, "update_objects")(after=after, up_to=up_to, page_token=token)
-            # Servers write objects of their own, and a token means something to the one that made it.
-            answer = sender.send(call.request, read=call.read)
-            yield answer
-            sender, token = sender.on(answer.server), answer.value.next_page_token
+        known = set[str]()
+
+        def following(answer: Answer[UpdateObjects]) -> Token | None:
             # A server that has not yet written all of the range returns the same token with an empty page: ask later.
-            if token is None or not answer.value.object_refs:
-                return
-            urls = {ref.url for ref in answer.value.object_refs}
-            checks.follow(token, new=not urls <= known)
-            known |= urls
+            return answer.value.next_page_token if answer.value.object_refs else None
+
+        def shows_more(answer: Answer[UpdateObjects]) -> bool:
+            before = len(known)
+            known.update(ref.url for ref in answer.value.object_refs)
+            return len(known) > before
+
+        # Servers write objects of their own, so all pages come from one.
+        fetch = self._from_one_server("update_objects", "page_token", after=after, up_to=up_to)
+        return follow_pages(fetch, following, UPDATE_OBJECTS.path, new=shows_more)
 
     def download_object(self, ref: ObjectRef, to: str | os.PathLike[str]) -> Path:
         """Download an object to a file, in bounded memory, and check its digest (young).
@@ -335,4 +296,22 @@ class ObjectCalls(Calls):
         """
         if not isinstance(ref, ObjectRef):
             raise InputError(f"ref={ref!r} is not valid: give one of net.scan.update_objects(...).object_refs")
-        return download_to(self._sender, ref.url, ref.digest, Path(path_argument(to, "to")))
+        path = Path(path_argument(to, "to"))
+        expected, name = sha256_of(ref.digest), name_of(ref.url)
+        if (reason := why_refused(ref.url, self._sender.on().servers("scan"))) is not None:
+            plain = re.sub(r"//[^/]*@", "//***@", re.split("[?#]", ref.url)[0])  # without a signature or a password
+            shown = self._sender.transport.mask.text(plain[:80])
+            raise InputError(f"{shown!r} is not fetched, because {reason}; ask another scan")
+        with _partial(path) as file:
+            for _ in range(_DOWNLOADS):
+                sink = BodyFile(file, lambda length: check_room(path.parent, length, name))
+                self._sender.send(Request(DOWNLOAD, DOWNLOAD.path, url=ref.url), read=bytes, sink=sink)
+                if hmac.compare_digest(sink.sha256.digest(), expected):
+                    return path
+                _log.warning("%s does not have the digest that the scan lists for it", name)
+            raise DecodeError(
+                f"{DOWNLOAD}: {name} does not have the digest that the scan lists for it, {ref.digest[:100]}, after"
+                f" {_DOWNLOADS} downloads: it was damaged in transit or is another one. What to do: try later, or give"
+                " another scan_url=; source='pages' reads the same history without objects",
+                endpoint=str(DOWNLOAD), item=name,
+            )  # fmt: skip
