@@ -15,7 +15,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, Content, PagedHistory
 from ledgerframes.decoding.splitting import UNREADABLE, NotWholeError, members_of, reason_of
 from ledgerframes.errors import DecodeError, InputError, NoAnswerError, RequestError, StatusError
-from ledgerframes.interfaces.answers import event_item, reading, update_item
+from ledgerframes.interfaces.answers import reading, reads, update_item
 from ledgerframes.paging.cursor import Bound, Cursor, PageIndex, bound
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import format_timestamp
@@ -101,16 +101,16 @@ class HistoryPage:
 
     @cached_property
     def items(self) -> tuple[Any, ...]:
-        """The typed items: those of updates, or an `EventItem` each.
+        """The items: typed ones of updates; of events each a dict with its update, verdict and what else was sent.
 
         Raises:
             DecodeError: one of them breaks the contract.
         """
-        return tuple(self._typed(raw, row) for row, raw in enumerate(self.history.raws_of(self.raw)))
+        return tuple(self._item(raw, row) for row, raw in enumerate(self.history.raws_of(self.raw)))
 
-    def _typed(self, raw: bytes, row: int) -> Any:
+    def _item(self, raw: bytes, row: int) -> Any:
         with reading(self.history.endpoint, item=f"item {row}"):
-            return update_item(raw) if self.history is UPDATE_HISTORY else event_item(raw)
+            return update_item(raw) if self.history is UPDATE_HISTORY else _event_item(raw)
 
     def __repr__(self) -> str:
         cursors = self.page_index.cursors
@@ -119,6 +119,9 @@ class HistoryPage:
 
     def __len__(self) -> int:
         return len(self.page_index.cursors)
+
+
+_event_item: Final = reads(dict[str, Any])
 
 
 def page_of(history: PagedHistory, raws: Sequence[bytes | msgspec.Raw]) -> bytes:

@@ -171,23 +171,6 @@ def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
     return read_transaction(body)
 
 
-def read_bare_update(kind: str, raw: bytes) -> LedgerTransaction | Reassignment | None:
-    """Read an update that is wrapped in nothing; None for a kind that is neither transaction nor reassignment."""
-    if kind == "Transaction":
-        return _answer(raw, LedgerTransaction).item
-    return _answer(raw, Reassignment).item if kind == "Reassignment" else None
-
-
-def read_active_contract(raw: bytes) -> LedgerEvent:
-    """Read the creation in an entry of the active contracts, which may lie in an assignment's event."""
-    entry = _any.decode(raw)
-    assigned = entry.get("assignedEvent") if isinstance(entry, dict) else None
-    created = (assigned if isinstance(assigned, dict) else entry).get("createdEvent") if isinstance(entry, dict) else 0
-    if not isinstance(created, dict):
-        raise msgspec.ValidationError(f"a contract entry has a createdEvent; this one has {str(entry)[:80]}")
-    return msgspec.convert(_flat(_in_its_kind(created)), LedgerEvent)
-
-
 def _in_its_kind(created: dict[str, Any]) -> dict[str, Any]:
     """A creation under its kind, which contracts are sent with and without."""
     return created if len(created) == 1 else {"CreatedEvent": created}

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import reading, reads
+from ledgerframes.interfaces.answers import reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
@@ -24,14 +23,7 @@ from ledgerframes.interfaces.event_formats import (
     format_of,
     update_format_json,
 )
-from ledgerframes.interfaces.ledger_answers import (
-    LedgerEvent,
-    LedgerTransaction,
-    Reassignment,
-    bare,
-    read_active_contract,
-    read_bare_update,
-)
+from ledgerframes.interfaces.ledger_answers import bare
 from ledgerframes.interfaces.rules import Count64, Positive32, fits, unless_none, without_none
 from ledgerframes.transport import Endpoint
 
@@ -76,16 +68,6 @@ class LedgerUpdate:
     kind: str
     raw: bytes = field(repr=False)
 
-    @cached_property
-    def item(self) -> LedgerTransaction | Reassignment | None:
-        """The same, typed; None for a kind that is neither a transaction nor a reassignment.
-
-        Raises:
-            DecodeError: it breaks the interface's rules.
-        """
-        with reading(UPDATES_PAGE):
-            return read_bare_update(self.kind, self.raw)
-
 
 @dataclass(frozen=True)
 class LedgerUpdatesPage:
@@ -123,16 +105,6 @@ class LedgerContract:
     kind: str
     workflow_id: str | None
     raw: bytes = field(repr=False)
-
-    @cached_property
-    def created_event(self) -> LedgerEvent:
-        """The contract as it was created.
-
-        Raises:
-            DecodeError: it breaks the interface's rules.
-        """
-        with reading(CONTRACTS_PAGE):
-            return read_active_contract(self.raw)
 
 
 @dataclass(frozen=True)

@@ -169,10 +169,7 @@ def needed(served: Served) -> dict[str, Any]:
 def make(served: Served, net: lf.types.Network) -> Any:
     """Make a call and decode what its answer leaves undecoded; its answer."""
     answer = attrgetter(served.call)(net)(**needed(served))
-    for listed in ("items", "updates", "contracts"):
-        for one in getattr(answer, listed, None) or ():
-            _ = getattr(one, "item", None), getattr(one, "created_event", None)
-    _ = getattr(answer, "item", None)
+    _ = getattr(answer, "items", None), getattr(answer, "item", None)
     return answer
 
 
