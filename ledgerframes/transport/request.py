@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -154,18 +153,6 @@ class Prepared:
     url: str
     headers: Mapping[str, str]
     body: bytes | None = field(default=None, repr=False)
-
-    def curl(self) -> str:
-        """The request as a curl command; put the token in place of `***`."""
-        words = ["curl", "-X", self.method, self.url]
-        for name, value in self.headers.items():
-            words += ["-H", f"{name}: {value}"]
-        if self.body is not None:
-            try:
-                words += ["--data-binary", self.body.decode()]
-            except UnicodeDecodeError:
-                words += ["--data-binary", "@FILE"]
-        return shlex.join(words)
 
     def __str__(self) -> str:
         lines = [f"{self.method} {self.url}", *(f"{name}: {value}" for name, value in self.headers.items())]

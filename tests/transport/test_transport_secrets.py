@@ -122,10 +122,9 @@ def test_a_request_carries_the_token_and_its_preview_everything_else(carrier, na
     sender = transport(ledger_url=server.url, ledger_token=TOKEN, ledger_carrier=carrier)
     prepared = sender.prepare(COMMAND.request(query={"a": "b c"}, json={"name": "it's"}))
     assert (prepared.url, prepared.body) == (f"{server.url}/v2/users?a=b%20c", b'{"name":"it\'s"}')
-    shown = repr(prepared) + str(prepared) + prepared.curl() + repr(dict(prepared.headers)) + repr(vars(prepared))
+    shown = repr(prepared) + str(prepared) + repr(dict(prepared.headers)) + repr(vars(prepared))
     assert not leaks(shown)
-    assert "***" in prepared.curl()
-    assert "curl -X POST" in prepared.curl()
+    assert "***" in str(prepared)
     assert server.heard == []
     sender.send(LEDGER.request(), read=bytes)
     assert server.heard[0].headers[name] == value
