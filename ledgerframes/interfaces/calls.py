@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import inspect
+import warnings
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
 from ledgerframes.paging.tokens import Token, follow_tokens
-from ledgerframes.transport import Answer, Endpoint, Prepared, Request, Sender, Stop
+from ledgerframes.transport import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request, Sender, Stop
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -45,10 +46,23 @@ class Call(Generic[T]):
     missing: T | msgspec.UnsetType = msgspec.UNSET
 
     def send(self, sender: Sender) -> T:
-        """Send the request and return the value of its answer."""
+        """Send the request for a user, who is warned of a deprecated endpoint; returns the value of the answer."""
+        endpoint = self.request.endpoint
+        # Before a command is sent: a warning raised as an error must not hide its result.
+        if endpoint.deprecated and not endpoint.safe:
+            self._warn_once(sender)
         answer = self._answer(sender, self.read)
+        if endpoint.deprecated and endpoint.safe and answer is not None and answer.request.endpoint == endpoint:
+            self._warn_once(sender)
         assert answer is not None or self.missing is not msgspec.UNSET
         return self.missing if answer is None else answer.value  # type: ignore[return-value]
+
+    def _warn_once(self, sender: Sender) -> None:
+        endpoint, warned = self.request.endpoint, sender.transport.warned
+        if endpoint not in warned:
+            warned.add(endpoint)
+            # Above are `send` and the method of the interface.
+            warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=4)
 
     def send_raw(self, sender: Sender) -> Answer[bytes] | None:
         """Send the request and return its answer's body unchanged; None if a 404 stands for a value."""

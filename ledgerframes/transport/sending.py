@@ -255,10 +255,7 @@ class _Exchange(Generic[T]):
     def _ask(self, server: _Server) -> Answer[T] | Failure:
         """Make one attempt and read its answer."""
         transport, request, url = self.transport, self.candidates[server.routes[0]], server.url
-        mask, began, first = transport.mask.text, transport.clock.monotonic(), self.candidates[0].endpoint
-        # Before sending: a warning raised as an error must not hide a command's result.
-        if first.deprecated and not first.safe:
-            transport.warn_once(first)
+        mask, began = transport.mask.text, transport.clock.monotonic()
         seconds = min(transport.settings.deadline, self._until - began)
         received = transport.attempt(request, url, seconds=seconds, stop=self.stop, sink=self.sink)
         if isinstance(received, Failure):
@@ -267,8 +264,6 @@ class _Exchange(Generic[T]):
         # No range was requested, so a 206 is a part that would be taken for the whole.
         if not 200 <= received.status < 300 or received.status == 206:
             return judge_refusal(received, request, url, mask=mask, now=transport.clock.now())
-        if first.safe and first.deprecated and request.endpoint == first:  # not for an alternative route
-            transport.warn_once(first)
         seconds = transport.clock.monotonic() - began
         # Before it is read, since some calls need nothing of an answer; what begins as JSON does is no page.
         if received.body[:1] != b"{" and is_page(received):

@@ -5,18 +5,15 @@ It makes one attempt at a time, with a token and at the configured rate, counts 
 
 from __future__ import annotations
 
-import inspect
 import logging
 import os
 import threading
-import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import FrameType
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
@@ -24,7 +21,7 @@ from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings
 from ledgerframes.stopping import Clock, Stop, SystemClock
 from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.rate_limiter import RateLimiter
-from ledgerframes.transport.request import BodyFile, DeprecatedEndpointWarning, Endpoint, Failure, Received, Request
+from ledgerframes.transport.request import BodyFile, Endpoint, Failure, Received, Request
 from ledgerframes.transport.token_server import Send, authorized, token_sources
 
 if TYPE_CHECKING:
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
 
 BEARER: Final = ("Authorization", "Bearer {}")
 WEBSOCKET: Final = ("Sec-WebSocket-Protocol", "jwt.token.{}, daml.ws.auth")
-
-#: The packages between a request and the caller of `net.scan.…`.
-_BELOW: Final = {("ledgerframes", "transport"), ("ledgerframes", "interfaces")}
 
 log = logging.getLogger("ledgerframes.transport")
 
@@ -99,6 +93,7 @@ class Transport:
         recognised: those that have answered as servers of their kind do, so that their address is right.
         known_routes: by server and endpoint, the position of the alternative that it knows.
         largest_pages: by server, the largest page that it has named; each operator may set a maximum of his own.
+        warned: the deprecated endpoints that the user has been warned of.
         stop: ends every operation; set once this is closed.
     """
 
@@ -120,7 +115,7 @@ class Transport:
         self.recognised: set[str] = set()
         self.known_routes: dict[tuple[str, Endpoint], int] = {}
         self.largest_pages: dict[str, int] = {}
-        self._warned: set[Endpoint] = set()
+        self.warned: set[Endpoint] = set()
         self.stop = Stop()
         self._replacement = transport
         self._wire = transport or HttpTransport(settings)
@@ -246,31 +241,9 @@ class Transport:
             log.debug("%s -> %d, %d bytes, %.0f ms", self.mask.text(str(request)), status, size, took)
         return outcome
 
-    def warn_once(self, endpoint: Endpoint) -> None:
-        """Warn users of a deprecated endpoint the first time that they call it themselves."""
-        if endpoint in self._warned or (level := _of_the_user()) is None:
-            return
-        self._warned.add(endpoint)
-        warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=level)
-
     def carrier(self, interface: Interface) -> tuple[str, str]:
         """The header that carries the token of an interface, and its template."""
         return WEBSOCKET if (interface, self.settings.ledger_carrier) == ("ledger", "websocket") else BEARER
-
-
-def _of_the_user() -> int | None:
-    """How many frames above the caller of this function the caller of an interface is.
-
-    None if the caller is part of the package: then the package chose the route, and its user cannot choose another.
-    """
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and _module(frame)[:2] in _BELOW:
-        frame, level = frame.f_back, level + 1
-    return None if frame is None or _module(frame)[0] == "ledgerframes" else level
-
-
-def _module(frame: FrameType) -> tuple[str, ...]:
-    return tuple(str(frame.f_globals.get("__name__", "")).split("."))
 
 
 def _finish(stop: Stop, mask: Mask, transport: httpx.BaseTransport) -> None:
