@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
@@ -19,7 +19,6 @@ import msgspec
 from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
 from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
-from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.transport import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request, Sender, Stop
 
 T = TypeVar("T")
@@ -171,34 +170,6 @@ class Calls:
             A copy; this one still asks every server.
         """
         return self._sending(self._sender.on(server))
-
-    def _each(self, call: str, argument: str, items: str, **options: Any) -> Iterator[Any]:
-        """Iterate over the items of all pages, always from the server that sent the first one.
-
-        Args:
-            call: the name of the call for one page.
-            argument: its argument for the token of a page.
-            items: the member of its answer with the items.
-            options: its other arguments.
-        """
-        fetch = self._from_one_server(call, argument, **options)
-        endpoint = getattr(type(self), call).endpoint.path
-        return follow_tokens(
-            fetch, lambda answer: (getattr(answer.value, items), answer.value.next_page_token), endpoint
-        )
-
-    def _from_one_server(self, call: str, argument: str, **options: Any) -> Callable[[Token | None], Answer[Any]]:
-        """What sends a call for the page of a token, always to the server that answered first: tokens are its own."""
-        make, sender = declared_call(self, call), self._sender
-
-        def fetch(token: Token | None) -> Answer[Any]:
-            nonlocal sender
-            made = make(**options, **{argument: token})
-            answer = sender.send(made.request, *made.alternatives, read=made.read)
-            sender = sender.on(answer.server)
-            return answer
-
-        return fetch
 
     def stoppable(self, stop: Stop) -> Self:
         """The same interface for one operation: once `stop` is set, its requests, waits and pauses end.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date, datetime
 from pathlib import Path
 from typing import Final
@@ -232,7 +232,7 @@ class Ledger(LookUpCalls, LedgerPageCalls):
 
     @sends(LIST_USERS)
     def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[UsersPage]:
-        """Read one page of users (contract: GET /v2/users).
+        """Read one page of users (contract: GET /v2/users); use `load_users` for all of them.
 
         Args:
             page_size: the most users to return; a server may return fewer, without saying so.
@@ -298,14 +298,6 @@ class Ledger(LookUpCalls, LedgerPageCalls):
             )
         user: str | None = unless_none(user_id, UserId, "user_id")
         return user
-
-    def iter_users(self, *, page_size: int | None = None) -> Iterator[User]:
-        """Iterate over all users, following the tokens regardless of the length of pages.
-
-        Raises:
-            PagingError: the server repeats a token.
-        """
-        return self._each("list_users", "page_token", "users", page_size=page_size)
 
 
 def _time(value: str | date | datetime | None, name: str) -> str | None:

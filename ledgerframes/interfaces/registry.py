@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
@@ -134,6 +134,8 @@ class Registry(Calls):
     def instruments(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[InstrumentsPage]:
         """Read one page of instruments (contract: GET /registry/metadata/v1/instruments).
 
+        Use `load_instruments` for all of them.
+
         Args:
             page_size: the most instruments to return, 25 without it; some servers ignore it.
             page_token: the `next_page_token` of the page before; None or empty is the first page.
@@ -168,11 +170,3 @@ class Registry(Calls):
         if fits(exclude_debug_fields, bool, "exclude_debug_fields"):
             body["excludeDebugFields"] = True
         return Call(ALLOCATION_FACTORY.request(json=body), reads(AllocationFactory))
-
-    def iter_instruments(self, *, page_size: int | None = None) -> Iterator[Instrument]:
-        """Iterate over all instruments, following the tokens regardless of the length of pages.
-
-        Raises:
-            PagingError: the server repeats a token, as a server that ignores it does.
-        """
-        return self._each("instruments", "page_token", "instruments", page_size=page_size)

@@ -128,6 +128,8 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
     def validator_licenses(self, *, after: int | str | None = None, limit: int = 1000) -> Call[LicensesPage]:
         """Read one page of validator licenses, newest first (contract: GET /v0/admin/validator/licenses).
 
+        Use `load_licenses` for all of them.
+
         Args:
             after: the `next_page_token` of the page before.
             limit: the most licenses to return.
@@ -185,11 +187,3 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         for page in read_pages(self.update_pages, HistoryReader(wanted_window(start, end), page_size=page_size)):
             for row in page.rows:
                 yield page.page.items[row]
-
-    def iter_validator_licenses(self, *, limit: int = 1000) -> Iterator[Contract]:
-        """Iterate over all licenses, following the tokens regardless of the length of pages.
-
-        Raises:
-            PagingError: the server repeats a token.
-        """
-        return self._each("validator_licenses", "after", "validator_licenses", limit=limit)

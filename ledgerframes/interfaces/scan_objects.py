@@ -25,7 +25,7 @@ from ledgerframes.arguments import names, text, whole_number
 from ledgerframes.arguments import path as path_argument
 from ledgerframes.errors import DecodeError, InputError, StoreError
 from ledgerframes.interfaces.answers import ListPage, reads
-from ledgerframes.interfaces.calls import Call, Calls, sends
+from ledgerframes.interfaces.calls import Call, Calls, declared_call, sends
 from ledgerframes.paging.cursor import When
 from ledgerframes.paging.tokens import Token, follow_pages
 from ledgerframes.timestamps import format_timestamp, to_micros
@@ -252,7 +252,15 @@ class ObjectCalls(Calls):
             PagingError: the server repeats a page of the list.
             StatusError: 501 or 404: the server has no objects.
         """
-        known = set[str]()
+        known, sender = set[str](), self._sender
+
+        def fetch(token: Token | None) -> Answer[UpdateObjects]:
+            nonlocal sender
+            call = declared_call(self, "update_objects")(after=after, up_to=up_to, page_token=token)
+            answer = sender.send(call.request, read=call.read)
+            # Servers write objects of their own, and a token means something to the one that made it.
+            sender = sender.on(answer.server)
+            return answer
 
         def following(answer: Answer[UpdateObjects]) -> Token | None:
             # A server that has not yet written all of the range returns the same token with an empty page: ask later.
@@ -263,8 +271,6 @@ class ObjectCalls(Calls):
             known.update(ref.url for ref in answer.value.object_refs)
             return len(known) > before
 
-        # Servers write objects of their own, so all pages come from one.
-        fetch = self._from_one_server("update_objects", "page_token", after=after, up_to=up_to)
         return follow_pages(fetch, following, UPDATE_OBJECTS.path, new=shows_more)
 
     def download_object(self, ref: ObjectRef, to: str | os.PathLike[str]) -> Path:

@@ -35,9 +35,6 @@ LISTS = {
     "load_licenses": (LICENSES, lf.load_licenses),
     "load_instruments": (INSTRUMENTS, lf.load_instruments),
     "load_users": (USERS, lf.load_users),
-    "iter_validator_licenses": (LICENSES, lambda net: list(net.scan.iter_validator_licenses())),
-    "iter_instruments": (INSTRUMENTS, lambda net: list(net.registry.iter_instruments())),
-    "iter_users": (USERS, lambda net: list(net.ledger.iter_users())),
 }
 SNAPSHOTS = {"load_active_contracts": lf.load_active_contracts, "load_coins": lambda net: lf.load_coins(net, ["o"])}
 

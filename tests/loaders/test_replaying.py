@@ -27,7 +27,7 @@ def everything(net, parties):
 @pytest.mark.parametrize("faults", [None, "429:0.1,503:0.1,truncated:0.05"], ids=["sound", "faulty"])
 def test_a_replay_gives_what_was_loaded_without_a_network(tmp_path, faults):
     with lf.sandbox(updates=120) as net:
-        parties = sorted(user.primary_party for user in net.ledger.iter_users() if user.primary_party)[:3]
+        parties = sorted(lf.load_users(net).primary_party.dropna())[:3]
         if faults:
             net.sandbox.faults = Faults.parse(faults, seed=2)
         with lf.record(tmp_path / "kept", net=net) as kept:

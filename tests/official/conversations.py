@@ -177,7 +177,6 @@ def loaders(sandbox: Any) -> Iterator[Call]:
     yield lambda net: lf.load_instruments(net, ids=["Amulet"])
     yield narrow(world)
     yield lambda net: lf.snapshot_times(net, limit=2)
-    yield lambda net: list(net.scan.iter_validator_licenses(limit=20))
     yield lambda net: net.scan.object_checksums([key_of(first_object(net)), "none~none/none.zstd"])
 
 
