@@ -103,9 +103,8 @@ def judge_unreadable(
     if isinstance(problem, DecodeError):
         doubtful = isinstance(problem.__cause__, UNREADABLE) and _is_doubtful(problem.__cause__)
         body = _digest(received.body) if doubtful else None
-        return Failure(str(problem), transient=doubtful, whole=True, body=body, made=lambda _ending: problem)
+        return Failure(str(problem), transient=doubtful, whole=True, body=body, problem=problem)
     details = mask(str(problem))
-    cause = problem if details == str(problem) else None
     # msgspec raises this only for whole JSON; a truncated or damaged body is a plain DecodeError.
     lasting = isinstance(problem, msgspec.ValidationError)
     text = (
@@ -115,15 +114,11 @@ def judge_unreadable(
         f"check {request.endpoint.interface}_url= and the release the server runs"
         f"{'' if lasting else ', or try again later'}."
     )
-
-    def made(ending: str) -> DecodeError:
-        error = DecodeError(text + ending, endpoint=request.endpoint.path)
-        error.__cause__ = cause
-        return error
-
+    error = DecodeError(text, endpoint=request.endpoint.path)
+    error.__cause__ = problem if details == str(problem) else None  # which would show what is masked here
     doubtful = _is_doubtful(problem)
     body = _digest(received.body) if lasting and doubtful else None
-    return Failure(text, transient=doubtful, whole=lasting, body=body, made=made)
+    return Failure(text, transient=doubtful, whole=lasting, body=body, problem=error)
 
 
 def _is_doubtful(problem: Exception) -> bool:
@@ -157,7 +152,7 @@ def judge_page(received: Received, request: Request, server: str, *, mask: Maski
         text,
         transient=recognised,
         final=not recognised,
-        made=lambda ending: DecodeError(text + ending, endpoint=request.endpoint.path),
+        problem=DecodeError(text, endpoint=request.endpoint.path),
     )
 
 
@@ -213,7 +208,7 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
         wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
         unknown_route=unknown_route,
         not_found=status == 404 and not unknown_route,
-        made=lambda ending: kind(reason + ending, **fields),
+        problem=kind(reason, **fields),
     )
 
 

@@ -229,7 +229,7 @@ class Failure:
         whole: the answer arrived complete and is wrong, so no other page size helps.
         wait: seconds the server asks to wait, if it does.
         body: digest of a whole JSON body of the wrong kind; if the same body comes again, the error is final.
-        made: creates the error, given a text to end its message; by default a NoAnswerError with the reason.
+        problem: the error to raise; by default a NoAnswerError with the reason.
     """
 
     reason: str
@@ -244,7 +244,7 @@ class Failure:
     whole: bool = False
     wait: float | None = None
     body: bytes | None = None
-    made: Callable[[str], LedgerframesError] | None = None
+    problem: LedgerframesError | None = None
 
     @classmethod
     def for_good(cls, reason: str, advice: str = "") -> Failure:
@@ -252,8 +252,10 @@ class Failure:
         return cls(reason, transient=False, final=True, advice=advice)
 
     def error(self, ending: str = "") -> LedgerframesError:
-        """Create the error to raise, with a text to end its message."""
-        return NoAnswerError(self.reason + ending) if self.made is None else self.made(ending)
+        """The error to raise, with a text at the end of its message."""
+        error = self.problem or NoAnswerError(self.reason)
+        error.args = (f"{error}{ending}",)
+        return error
 
     def request_error(self) -> RequestError:
         """Create the failure as a RequestError for `revise` callbacks."""
