@@ -1,6 +1,6 @@
-"""Decodes pages of updates with the compiled decoder, and with the Python path what that one leaves; readers call it.
+"""Decodes pages of updates with the compiled decoder, and those that it leaves with the Python path; readers call it.
 
-The Python path, `history` and `page_index`, defines the correct result. The compiled decoder either decodes an item or
+The Python path, `history` and `page_index`, defines the correct result. The compiled decoder either decodes a page or
 leaves it to the Python path. Errors always come from the Python path.
 """
 
@@ -12,15 +12,12 @@ from itertools import starmap
 from types import ModuleType
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from ledgerframes.decoding import history
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.history import ALL, HistoryBatch
 from ledgerframes.decoding.page_index import ENDPOINT, peek
-from ledgerframes.decoding.splitting import UNREADABLE
-from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Cursor, PageIndex
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 
@@ -33,29 +30,25 @@ class ParsedPage:
 
     Attributes:
         body: the page as sent.
-        cursors: of every item; meaningless for items that are left to the Python path.
-        update_ids: the same.
-        left: the items that are left to the Python path, as sent, by position.
+        page_index: the cursors and ids of its items.
         module: the compiled decoder.
         handle: the compiled decoder's reference to the page.
     """
 
     body: bytes
-    cursors: list[Cursor]
-    update_ids: list[str]
-    left: dict[int, bytes]
+    page_index: PageIndex
     module: ModuleType
     handle: Any
 
     def __len__(self) -> int:
-        return len(self.cursors)
+        return len(self.page_index.cursors)
 
 
 def parse_page(body: bytes) -> ParsedPage | bytes:
     """Parse a page of updates for `page_index_of` and `decode_page`, so that neither parses it again.
 
     Returns:
-        The page, or its body if there is no compiled decoder or the Python path has to read all of it.
+        The page, or its body if there is no compiled decoder or the Python path has to read it.
 
     Raises:
         ConfigurationError: `LEDGERFRAMES_DECODER` is not valid.
@@ -64,10 +57,9 @@ def parse_page(body: bytes) -> ParsedPage | bytes:
     page = None if module is None else module.read(body)
     if module is None or page is None:
         return body
-    migration_ids, micros, update_ids, left = module.places(page)
+    migration_ids, micros, update_ids = module.places(page)
     cursors = list(starmap(Cursor, zip(migration_ids, micros, strict=True)))
-    raws = {position: body[start:stop] for position, (start, stop) in left.items()}
-    return ParsedPage(body, cursors, update_ids, raws, module, page)
+    return ParsedPage(body, PageIndex(cursors, update_ids), module, page)
 
 
 def page_index_of(page: ParsedPage | bytes) -> PageIndex:
@@ -77,19 +69,7 @@ def page_index_of(page: ParsedPage | bytes) -> PageIndex:
         msgspec.DecodeError: the body is not complete JSON.
         DecodeError: an item has no cursor.
     """
-    if isinstance(page, bytes):
-        return peek(page)
-    cursors, update_ids = page.cursors, page.update_ids
-    if page.left:
-        try:
-            left = peek(b'{"transactions":[%b]}' % b",".join(page.left.values()))
-        except (DecodeError, *UNREADABLE):
-            # Read as a whole, so that the error names the item's position.
-            return peek(page.body)
-        cursors, update_ids = cursors.copy(), update_ids.copy()
-        for place, position in enumerate(page.left):
-            cursors[position], update_ids[position] = left.cursors[place], left.update_ids[place]
-    return PageIndex(cursors, update_ids)
+    return page.page_index if isinstance(page, ParsedPage) else peek(page)
 
 
 def decode_page(
@@ -110,18 +90,8 @@ def decode_page(
     Raises:
         DecodeError: the body breaks the contract; it names endpoint, table, column and item.
     """
-    if isinstance(page, bytes):
-        page = parse_page(page)
-    if isinstance(page, bytes):
-        return history.decode_page(page, endpoint=endpoint, tables=tables, rows=rows)
-    try:
-        batches = _by_item(page, endpoint, tables, range(len(page)) if rows is None else rows)
-    except (DecodeError, pa.ArrowException):
-        batches = None
-    if batches is None:
-        # Fall back to the Python decoder for its error message.
-        return history.decode_page(page.body, endpoint=endpoint, tables=tables, rows=rows)
-    return HistoryBatch(batches)
+    parsed = parse_page(page) if isinstance(page, bytes) else page
+    return decode_pages([(parsed, rows)], endpoint=endpoint, tables=tables)
 
 
 def decode_pages(
@@ -133,8 +103,8 @@ def decode_pages(
     """Turn several pages into one set of columns, which is faster than one after the other if they are small.
 
     Args:
-        pages: at least one, as `decode_page` takes them, each with the positions of the items to decode, or None for
-            all.
+        pages: at least one, parsed or left to the Python path, each with the positions of the items to decode, or None
+            for all.
         endpoint: method and path, for messages.
         tables: which tables to build.
 
@@ -144,11 +114,14 @@ def decode_pages(
     chosen = [
         (page, range(len(page)) if rows is None else rows) for page, rows in pages if isinstance(page, ParsedPage)
     ]
-    regular = len(chosen) == len(pages) and not any(page.left for page, _ in chosen)
-    batches = batches_of(chosen, tables) if regular else None
+    batches = batches_of(chosen, tables) if len(chosen) == len(pages) else None
     if batches is not None:
         return HistoryBatch(batches)
-    return joined([decode_page(page, endpoint=endpoint, tables=tables, rows=rows) for page, rows in pages])
+    if len(pages) > 1:
+        return joined([decode_pages([page], endpoint=endpoint, tables=tables) for page in pages])
+    ((page, rows),) = pages
+    body = page.body if isinstance(page, ParsedPage) else page
+    return history.decode_page(body, endpoint=endpoint, tables=tables, rows=rows)
 
 
 def joined(parts: Sequence[HistoryBatch]) -> HistoryBatch:
@@ -162,7 +135,7 @@ def joined(parts: Sequence[HistoryBatch]) -> HistoryBatch:
     return HistoryBatch({name: pa.concat_batches([part.batches[name] for part in parts]) for name in parts[0].batches})
 
 
-#: Pages, each with the positions of the items to decode, none of which are left to the Python path.
+#: Pages, each with the positions of the items to decode.
 Chosen = Sequence[tuple[ParsedPage, Sequence[int]]]
 
 
@@ -181,38 +154,3 @@ def batches_of(chosen: Chosen, tables: Collection[str]) -> dict[str, pa.RecordBa
         for table, array in zip(_TABLES, arrays, strict=True)
         if array is not None
     }
-
-
-def _by_item(
-    page: ParsedPage, endpoint: str, tables: Collection[str], rows: Sequence[int]
-) -> dict[str, pa.RecordBatch] | None:
-    """Rows in the order of the items, whichever path has decoded them."""
-    left = [row in page.left for row in rows] if page.left else []
-    if not any(left):
-        return batches_of([(page, rows)], tables)
-    # The updates determine to which item the other rows belong.
-    needed = {*tables, "updates"}
-    by_python = [row for row, is_left in zip(rows, left, strict=True) if is_left]
-    theirs = history.decode_items(page.left, endpoint=endpoint, tables=needed, rows=by_python).batches
-    by_us = [row for row, is_left in zip(rows, left, strict=True) if not is_left]
-    ours = batches_of([(page, by_us)], needed)
-    if ours is None:
-        return None
-    own, other = np.flatnonzero(~np.array(left)), np.flatnonzero(left)
-    batches = {}
-    for name in (table for table in ours if table in tables):
-        owners = [_owners(ours["updates"], name, own), _owners(theirs["updates"], name, other)]
-        # Stable, so that the rows of an item stay in their order.
-        order = np.argsort(np.concatenate(owners), kind="stable")
-        batches[name] = pa.concat_batches([ours[name], theirs[name]]).take(pa.array(order))
-    return batches
-
-
-def _owners(updates: pa.RecordBatch, table: str, positions: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The position of the item that each row of a table belongs to."""
-    if table == "updates":
-        return positions
-    transactions: np.ndarray[Any, Any] = np.asarray(updates["kind"].to_pylist(), object) == "transaction"
-    counts = np.where(transactions, updates["event_count"].to_numpy(), 0) if table == "events" else ~transactions
-    owners: np.ndarray[Any, Any] = np.repeat(positions, counts)
-    return owners

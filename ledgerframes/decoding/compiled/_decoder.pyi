@@ -6,10 +6,10 @@ from typing import Any
 SOURCES: str
 
 def read(body: bytes, /) -> Any:
-    """Take a page apart; None if all of it has to be left to the Python path."""
+    """Take a page apart; None if it has to be left to the Python path."""
 
-def places(page: Any, /) -> tuple[list[int], list[int], list[str], dict[int, tuple[int, int]]]:
-    """Migration id, microseconds and id of every item, and by position where the items lie that are left to Python."""
+def places(page: Any, /) -> tuple[list[int], list[int], list[str]]:
+    """Migration id, microseconds and id of every item."""
 
 def columns(
     pages: tuple[tuple[Any, list[int]], ...], updates: bool, events: bool, reassignments: bool, /

@@ -50,7 +50,6 @@ inline Array members(const Cells& cells, const std::vector<std::string>& names, 
         const char* const end = text.data() + cells.start(row + 1);
         if (!cells.given(row) || is(Text(begin, end), "null")) continue;
         scanner.go_to(begin);
-        scanner.forget();
         size_t likely = 0;  // servers send members in one order
         scanner.object([&](Text name) {
             size_t at = likely;
@@ -63,7 +62,7 @@ inline Array members(const Cells& cells, const std::vector<std::string>& names, 
             likely = at + 1;
         });
         // An object without an end runs into the next row; Python refuses a member that is not UTF-8, whichever it is.
-        if (scanner.at() != end || scanner.broken()) throw Irregular{};
+        if (scanner.at() != end) throw Irregular{};
         if (scanner.beyond_ascii() && !is_utf8(begin, end)) throw Irregular{};
     }
     Batch batch(cells.rows);

@@ -105,21 +105,12 @@ PyObject* places(PyObject*, PyObject* capsule) {
     const auto* held = static_cast<HeldPage*>(PyCapsule_GetPointer(capsule, kPageName));
     if (held == nullptr) return nullptr;
     const std::vector<Item>& items = held->page.items;
-    const char* begin = PyBytes_AsString(held->body);
     const Object migration_ids = list_of(items, [](const Item& item) { return PyLong_FromLongLong(item.migration_id); });
     const Object micros = list_of(items, [](const Item& item) { return PyLong_FromLongLong(item.micros); });
     const Object update_ids = list_of(
         items, [](const Item& item) { return PyUnicode_DecodeUTF8(item.update_id.data, item.update_id.size, nullptr); });
-    const Object left(PyDict_New());
-    if (!migration_ids || !micros || !update_ids || !left) return nullptr;
-    for (size_t at = 0; at < items.size(); ++at) {
-        if (!items[at].irregular) continue;
-        const Text sent = items[at].sent;
-        const Object position(PyLong_FromSize_t(at));
-        const Object range(Py_BuildValue("nn", sent.data - begin, sent.end() - begin));
-        if (!position || !range || PyDict_SetItem(left.get(), position.get(), range.get()) < 0) return nullptr;
-    }
-    return PyTuple_Pack(4, migration_ids.get(), micros.get(), update_ids.get(), left.get());
+    if (!migration_ids || !micros || !update_ids) return nullptr;
+    return PyTuple_Pack(3, migration_ids.get(), micros.get(), update_ids.get());
 }
 
 // Adds the items at some positions of a page; false with an error set.
@@ -131,8 +122,8 @@ bool add_rows(PyObject* capsule, PyObject* list, Rows& rows) {
     for (Py_ssize_t at = 0; at < count; ++at) {
         const Py_ssize_t row = PyLong_AsSsize_t(PyList_GetItem(list, at));
         if (row == -1 && PyErr_Occurred()) return false;
-        if (row < 0 || static_cast<size_t>(row) >= items.size() || items[static_cast<size_t>(row)].irregular) {
-            PyErr_Format(PyExc_IndexError, "row %zd is not an item that was read", row);
+        if (row < 0 || static_cast<size_t>(row) >= items.size()) {
+            PyErr_Format(PyExc_IndexError, "row %zd is not an item of the page", row);
             return false;
         }
         rows.push_back({&held->page, &items[static_cast<size_t>(row)]});

@@ -47,8 +47,6 @@ struct Node {
 // A transaction, or a reassignment if it has a leg.
 struct Item {
     static constexpr uint32_t kNone = UINT32_MAX;
-    Text sent;  // all of it
-    bool irregular = false;  // the Python path decodes it, and nothing below is set
     Text update_id, month, synchronizer_id, workflow_id, hash, offset, extra;
     int64_t migration_id = 0, micros = 0, effective_at = 0;
     List roots;

@@ -1,7 +1,7 @@
 // Reads a page of POST /v2/updates into `Page`, item by item.
 //
-// It takes what `structs.py` and `lenient.py` take, and notes in `extra` what they note; they are the definition. An
-// item with anything else in it is left to them.
+// It takes what `structs.py` and `lenient.py` take, and notes in `extra` what they note; they are the definition. A page
+// with anything else in it is left to them.
 #pragma once
 
 #include "extra.hpp"
@@ -15,7 +15,7 @@ namespace ledgerframes {
 // The members of an object that were met, as bits.
 class Seen {
 public:
-    // Python keeps the last of two members with one name; such an object is left to it.
+    // Python keeps the last of two members with one name; such a page is left to it.
     bool once(unsigned member) {
         if (bits_ & member) throw Irregular{};
         bits_ |= member;
@@ -32,52 +32,31 @@ class Reader {
 public:
     Reader(const char* begin, const char* end, Page& page) : scan_(begin, end, page.arena), page_(page), forest_(page) {}
 
-    // Reads all of the page; throws Irregular if the whole of it has to be left to the Python path.
+    // Reads all of the page; throws Irregular if it has to be left to the Python path.
     void read() {
-        bool seen = false, others = false;
+        bool seen = false;
         scan_.next();
         scan_.object([&](Text name) {
             if (!is(name, "transactions")) {
                 scan_.value();
-                others = true;
                 return;
             }
             // Python takes the last of several members with this name.
-            if (seen || scan_.broken() || scan_.beyond_ascii()) throw Irregular{};
+            if (seen || scan_.beyond_ascii()) throw Irregular{};
             seen = true;
             scan_.list([this] { read_item(); });
-            scan_.forget();
         });
         scan_.next();
-        if (!seen || !scan_.at_end() || scan_.broken() || scan_.beyond_ascii()) throw Irregular{};
-        // Python splits a page with a broken item by its brackets, and other members may keep it from that.
-        if (others && broken_) throw Irregular{};
+        if (!seen || !scan_.at_end() || scan_.beyond_ascii()) throw Irregular{};
     }
 
 private:
     void read_item() {
         const char* begin = scan_.at();
-        const size_t events = page_.events.size(), legs = page_.legs.size(), texts = page_.texts.size();
-        scan_.forget();
         Item item;
-        try {
-            item_members(item);
-            item.irregular = scan_.broken() || (scan_.beyond_ascii() && !is_utf8(begin, scan_.at()));
-        } catch (Irregular) {
-            item.irregular = true;
-        }
-        if (item.irregular) {
-            page_.events.resize(events);
-            page_.nodes.resize(events);
-            page_.legs.resize(legs);
-            page_.texts.resize(texts);
-            item = Item{};
-            item.irregular = true;
-            scan_.go_to(begin);
-            scan_.value();
-            broken_ |= scan_.broken();
-        }
-        item.sent = {begin, scan_.at()};
+        item_members(item);
+        if (scan_.beyond_ascii() && !is_utf8(begin, scan_.at())) throw Irregular{};
+        scan_.forget();
         page_.items.push_back(item);
     }
 
@@ -264,7 +243,6 @@ private:
     Scanner scan_;
     Page& page_;
     Forest forest_;
-    bool broken_ = false;  // Python's parser may refuse an item that was met
 };
 
 // Reads a page; `end` must be a zero byte.

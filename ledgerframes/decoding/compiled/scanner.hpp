@@ -12,7 +12,7 @@
 
 namespace ledgerframes {
 
-// What is read is not in canonical form. Who catches it leaves the item, or else the page, to the Python path.
+// What is read is not in canonical form, or no JSON: the page is left to the Python path.
 struct Irregular {};
 
 // A name and a value as they were sent.
@@ -28,16 +28,15 @@ public:
     const char* at() const { return at_; }
     bool at_end() const { return at_ == end_; }
 
-    // Goes back, to read the same again.
+    // Goes to another value.
     void go_to(const char* position) {
         at_ = position;
         forget();
     }
 
-    // What was met since `forget`: text that Python's parser may refuse, and bytes beyond ASCII.
-    bool broken() const { return broken_; }
+    // Whether bytes beyond ASCII were met since `forget`.
     bool beyond_ascii() const { return beyond_ascii_; }
-    void forget() { broken_ = beyond_ascii_ = false; }
+    void forget() { beyond_ascii_ = false; }
 
     // The next byte that is not blank.
     char next() {
@@ -135,14 +134,9 @@ private:
         const char* begin = at_;
         escaped_ = false;
         while (*(at_ = plain_until(at_, end_, beyond_ascii_)) != '"') {
-            if (at_ == end_) throw Irregular{};
-            if (*at_ == '\\') {
-                escaped_ = true;
-                broken_ |= read_escape(at_) < 0;
-            } else {
-                broken_ = true;  // a control character, which JSON does not allow here
-                ++at_;
-            }
+            // Neither the end of the page nor, in JSON, a control character may stand here.
+            if (*at_ != '\\' || read_escape(at_) < 0) throw Irregular{};
+            escaped_ = true;
         }
         return {begin, at_++};
     }
@@ -155,9 +149,7 @@ private:
             at = plain_until(at, raw.end(), ignored);
             text.append(begin, at);
             if (at == raw.end()) break;
-            const int32_t code = *at == '\\' ? read_escape(at) : -1;
-            if (code < 0) throw Irregular{};
-            append_utf8(text, code);
+            append_utf8(text, read_escape(at));
         }
         return {text.data(), text.data() + text.size()};
     }
@@ -176,7 +168,7 @@ private:
         for (;;) {
             if (*at_ == '{' || *at_ == '[') {
                 open_.push_back(*at_++ == '{' ? '}' : ']');
-                broken_ |= open_.size() > kDeepest;
+                if (open_.size() > kDeepest) throw Irregular{};
                 if (next() != open_.back()) {
                     skip_name();
                     continue;
@@ -205,16 +197,12 @@ private:
     }
 
     void skip_scalar() {
-        const char* begin = at_;
         const char first = *at_;
-        bool valid = first == 't'   ? literal("true")
-                     : first == 'f' ? literal("false")
-                     : first == 'n' ? literal("null")
-                                    : skip_number();
-        // What is no JSON, such as NaN, can still be told apart from what follows it.
-        for (; !is_after_scalar(*at_) && *at_ != '"' && *at_ != '{' && *at_ != '[' && *at_ != '\0'; ++at_) valid = false;
-        if (at_ == begin) throw Irregular{};
-        broken_ |= !valid;
+        const bool valid = first == 't'   ? literal("true")
+                           : first == 'f' ? literal("false")
+                           : first == 'n' ? literal("null")
+                                          : skip_number() && is_after_scalar(*at_);
+        if (!valid) throw Irregular{};
     }
 
     bool skip_number() {
@@ -240,7 +228,7 @@ private:
     const char* end_;
     std::deque<std::string>& arena_;
     std::vector<char> open_;  // what closes the objects and lists around the position, in `skip_value`
-    bool escaped_ = false, broken_ = false, beyond_ascii_ = false;
+    bool escaped_ = false, beyond_ascii_ = false;
 };
 
 }  // namespace ledgerframes

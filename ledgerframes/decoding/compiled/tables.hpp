@@ -6,7 +6,7 @@
 
 namespace ledgerframes {
 
-// An item that rows are made of; it is not irregular.
+// An item that rows are made of.
 struct Chosen {
     const Page* page;
     const Item* item;
