@@ -37,9 +37,8 @@ from ledgerframes.loaders.table_loader import needing
 from ledgerframes.objects.history import ObjectHistory
 from ledgerframes.objects.sources import scan_objects
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.history import HistoryReader
+from ledgerframes.paging.history import HistoryReader, at_two_places
 from ledgerframes.paging.modes import PageQuery
-from ledgerframes.paging.seen_ids import SeenIds
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.timestamps import format_timestamp
 
@@ -140,7 +139,7 @@ class _Load:
         self._most = most
         self.batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.columns_of}
         self._servers: dict[str, None] = {}
-        self._ids = SeenIds(endpoint)
+        self._places: dict[int, int] = {}  # hashes of ids and of their cursors, which take little of a row's memory
         self.first_page: PageRows | None = None
         self.beginning: Beginning | None = None  # of the available history, if the load reaches back to it
         self._begin_known = False
@@ -178,8 +177,11 @@ class _Load:
             self.first_page = page
             self.find_beginning()
         index = page.page.page_index
-        # Before decoding: a repeated id means that the pages do not belong to one history.
-        self._ids.check([index.update_ids[row] for row in page.rows], [index.cursors[row] for row in page.rows])
+        # Before decoding: an id at another cursor means that the pages do not belong to one history.
+        for row in page.rows:
+            place = hash(index.cursors[row])
+            if self._places.setdefault(hash(index.update_ids[row]), place) != place:
+                raise at_two_places(self.reader.endpoint, index.update_ids[row], index.cursors[row])
         if sum(len(waiting.page.raw) for waiting in self._waiting) + len(page.page.raw) > TOGETHER:
             self.decode()
         self._waiting.append(page)

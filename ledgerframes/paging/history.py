@@ -13,7 +13,6 @@ from typing import Final
 from ledgerframes.errors import PagingError
 from ledgerframes.paging.cursor import Cursor, PageIndex, Window, before, shown
 from ledgerframes.paging.modes import Confirming, Locating, Mode, Outcome, Page, PageQuery, Probing, Reading, Taken
-from ledgerframes.paging.seen_ids import at_two_places
 
 #: The contract's largest page of updates, until a server names a lower one.
 MAXIMUM: Final = 1000
@@ -237,3 +236,11 @@ class HistoryReader:
             raise PagingError(
                 f"{self.endpoint}: no progress after {shown(self.after)}; the servers contradict each other"
             )
+
+
+def at_two_places(endpoint: str, update_id: str, cursor: Cursor) -> PagingError:
+    """The error of a server that shows an update at a cursor and at another one."""
+    return PagingError(
+        f"{endpoint}: update {update_id} is shown at {cursor} and at another cursor; an update has one. Compare the"
+        " server with another one by lf.cross_check"
+    )
