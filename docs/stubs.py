@@ -26,7 +26,7 @@ IMPORTS = {
         """from ledgerframes.frames import Decimals, Lists
 from ledgerframes.loaders.declaring import ByTable, Source
 from ledgerframes.loaders.history import History, Verdicts
-from ledgerframes.loaders.ledger import LedgerHistory, LedgerTransaction
+from ledgerframes.loaders.ledger import LedgerHistory
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Bound, Duration, When""",
     ),

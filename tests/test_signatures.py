@@ -86,7 +86,7 @@ def test_the_overloads_of_loaders_and_tables_are_those_of_their_signatures():
     assert {name: kind for name, kind in returned.items() if kind != "Any"} == {
         **dict.fromkeys(["load_history", "load_update"], "History[Any]"),
         "load_ledger_history": "LedgerHistory[Any]",
-        "load_ledger_transaction": "LedgerTransaction[Any]",
+        "load_ledger_transaction": "LedgerHistory[Any]",
         "load_verdicts": "Verdicts[Any]",
     }
 

@@ -40,12 +40,12 @@ Frame = TypeVar("Frame")
 
 
 @shown_by_rows
-class LedgerTransaction(NamedTuple, Generic[Frame]):
-    """A transaction, tree or reassignment of the ledger interface.
+class LedgerHistory(NamedTuple, Generic[Frame]):
+    """A part of a participant's history, as its parties saw it.
 
     Attributes:
-        transactions: one row.
-        events: one row per event.
+        transactions: one row per transaction and reassignment.
+        events: one row per event of them.
     """
 
     transactions: Frame
@@ -60,7 +60,7 @@ def load_ledger_transaction(
     hash: str | None = None,  # noqa: A002 - the field's word
     parties: Iterable[str] | None = None,
     interfaces: Iterable[str] = (),
-) -> LedgerTransaction[Any]:
+) -> LedgerHistory[Any]:
     """Load one transaction or reassignment by its id (contract: POST /v2/updates/transaction-by-id, or its successor).
 
     Creations and exercises of every template are requested, by POST /v2/updates/update-by-id. Older participants, which
@@ -77,7 +77,7 @@ def load_ledger_transaction(
             be computed, for `interface_views`.
 
     Returns:
-        LedgerTransaction(transactions, events): one row for the update, and one row per event in the order of the
+        LedgerHistory(transactions, events): one row for the update, and one row per event in the order of the
         answer; `lf.describe("ledger_events")` lists the columns with their units.
 
     Raises:
@@ -106,7 +106,7 @@ def load_ledger_transaction(
         answer, endpoint = net.ledger.update_by_id(update_id, transaction_format=shown), UPDATE_BY_ID
     load.origin.servers[source_of(net.transport.servers("ledger")[0])] = None
     transactions, events = read_ledger_items([answer.raw], str(endpoint))
-    return LedgerTransaction(load.frame(transactions), load.of_table(LEDGER_EVENTS).frame(events))
+    return LedgerHistory(load.frame(transactions), load.of_table(LEDGER_EVENTS).frame(events))
 
 
 def read_ledger_items(items: Sequence[bytes], endpoint: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
@@ -182,19 +182,6 @@ def views_of(members: dict[str, Raw]) -> list[str] | None:
 
 _LARGEST_PAGE: Final = 2**31 - 1
 _ENDPOINT: Final = str(UPDATES_PAGE)
-
-
-@shown_by_rows
-class LedgerHistory(NamedTuple, Generic[Frame]):
-    """A part of a participant's history, as its parties saw it.
-
-    Attributes:
-        transactions: one row per transaction and reassignment.
-        events: one row per event of them.
-    """
-
-    transactions: Frame
-    events: Frame
 
 
 @loader(

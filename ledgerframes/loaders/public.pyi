@@ -9,7 +9,7 @@ import pyarrow as pa
 from ledgerframes.frames import Decimals, Lists
 from ledgerframes.loaders.declaring import ByTable, Source
 from ledgerframes.loaders.history import History, Verdicts
-from ledgerframes.loaders.ledger import LedgerHistory, LedgerTransaction
+from ledgerframes.loaders.ledger import LedgerHistory
 from ledgerframes.network import Network
 from ledgerframes.paging.cursor import Bound, Duration, When
 
@@ -435,7 +435,7 @@ def load_ledger_transaction(
     as_: Literal["pandas"] = ...,
     decimals: Decimals | None = ...,
     lists: Lists = ...,
-) -> LedgerTransaction[pd.DataFrame]: ...
+) -> LedgerHistory[pd.DataFrame]: ...
 @overload
 def load_ledger_transaction(
     net: Network,
@@ -447,7 +447,7 @@ def load_ledger_transaction(
     as_: Literal["arrow"],
     decimals: Decimals | None = ...,
     lists: Lists = ...,
-) -> LedgerTransaction[pa.Table]: ...
+) -> LedgerHistory[pa.Table]: ...
 @overload
 def load_ledger_transaction(
     net: Network,
@@ -459,7 +459,7 @@ def load_ledger_transaction(
     as_: Literal["polars"],
     decimals: Decimals | None = ...,
     lists: Lists = ...,
-) -> LedgerTransaction[Any]: ...
+) -> LedgerHistory[Any]: ...
 @overload
 def load_licenses(
     net: Network,

@@ -16,7 +16,7 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.frames import attrs_of, described, proof_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
-from ledgerframes.loaders.ledger import LedgerHistory, LedgerTransaction
+from ledgerframes.loaders.ledger import LedgerHistory
 from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.coverage import check_same_end
 from ledgerframes.models.ledger_frames import is_ledger_frame, scan_tables
@@ -104,7 +104,7 @@ def inputs_of(
         if opening is not None and opening is not events.opening_argument:
             raise InputError("opening= is another than that of the history that the tables are computed from together")
         return events
-    if isinstance(events, LedgerHistory | LedgerTransaction):
+    if isinstance(events, LedgerHistory):
         events = events.events
     events = _in_one_state(events)
     gives: dict[str, Give] = {table.name: _reader(events, table, additional=True) for table in (UPDATES, REASSIGNMENTS)}
