@@ -22,7 +22,7 @@ import pyarrow as pa
 '''
 IMPORTS = {
     loaders: (
-        "Iterable, Mapping, Sequence",
+        "Iterable, Sequence",
         """from ledgerframes.frames import Decimals, Lists
 from ledgerframes.loaders.declaring import ByTable, Source
 from ledgerframes.loaders.history import History, Verdicts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -177,7 +177,7 @@ def load_holdings_summary(
     record_time: When | Sequence[When] | None = None,
     migration_id: int | None = None,
     match: Literal["exact", "at_or_before"] = "at_or_before",
-    as_of_round: int | Sequence[int] | Mapping[When, int | Sequence[int]] | None = None,
+    as_of_round: int | Sequence[int] | None = None,
     missing: Literal["null", "zero", "drop"] = "null",
 ) -> Any:
     """Load parties' holdings at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
@@ -195,8 +195,8 @@ def load_holdings_summary(
             migrations that the scan shows.
         match: `"at_or_before"` takes the newest snapshot up to `record_time`, `"exact"` needs one at that instant.
         as_of_round: round to compute fees for; for one time also a list of rounds, for several times one round for
-            each, or `{time: round}` or `{time: [rounds]}`. By default the server takes the earliest round that is
-            open now, not at the snapshot; so for several times the fee columns and the round are null without it.
+            each. By default the server takes the earliest round that is open now, not at the snapshot; so for several
+            times the fee columns and the round are null without it.
         missing: a party without holdings has null amounts (`"null"`), zeros (`"zero"`) or no row (`"drop"`); `found`
             is False.
 
@@ -267,10 +267,7 @@ def load_holdings_summary(
 
 def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
     """The requests to send, and whether the fees would be current ones instead of those of the times."""
-    times = _each(record_time)
-    if isinstance(as_of_round, Mapping):
-        return _mapped(times, as_of_round), False
-    moments = [None if time_given is None else to_micros(time_given, "record_time") for time_given in times]
+    moments = [None if given is None else to_micros(given, "record_time") for given in _each(record_time)]
     single = not isinstance(as_of_round, Iterable)
     rounds = [_round(number) for number in _each(as_of_round)]
     if not moments or not rounds:
@@ -283,24 +280,9 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
     if len(rounds) != len(moments):
         raise InputError(
             f"as_of_round has {len(rounds)} rounds for {len(moments)} times; give one round for each time, in the same"
-            " order, or {time: [rounds]}"
+            " order"
         )
     return list(zip(moments, rounds, strict=True)), False
-
-
-def _mapped(times: list[Any], rounds: Mapping[Any, Any]) -> list[_Ask]:
-    """The rounds of each time; the keys are the times if no others are given."""
-    by_time = {
-        to_micros(moment, "as_of_round"): [_round(number) for number in _each(numbers)]
-        for moment, numbers in rounds.items()
-    }
-    if not by_time:
-        raise InputError("as_of_round names no time; give {time: round}")
-    requested = list(by_time) if times == [None] else [to_micros(time_given, "record_time") for time_given in times]
-    if set(requested) != set(by_time):
-        odd = format_timestamp(min(set(requested) ^ set(by_time)))
-        raise InputError(f"as_of_round and record_time name different times, {odd} for one; give each time a round")
-    return [(micros, number) for micros in requested for number in by_time[micros]]
 
 
 def _round(value: Any) -> int | None:

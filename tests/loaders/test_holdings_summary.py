@@ -181,13 +181,10 @@ def test_the_fees_of_several_snapshots_are_not_those_of_now():
     [
         ([7, 9], TIMES, [7, 9]),
         (pd.Series([7, 9]), TIMES, [7, 9]),
-        ({TIMES[0]: 7, pd.Timestamp(TIMES[1]): 9}, TIMES, [7, 9]),
-        ({TIMES[0]: 7, TIMES[1]: [9]}, None, [7, 9]),
         ([3, 4], TIMES[0], [3, 4]),
         (3, TIMES, [3, 3]),
-        ({TIMES[0]: [1, 2], TIMES[1]: 3}, TIMES, [1, 2, 3]),
     ],
-    ids=["list", "column", "by time", "times from rounds", "one snapshot", "one round", "several of one"],
+    ids=["list", "column", "one snapshot", "one round"],
 )
 def test_snapshots_and_rounds_are_paired_as_they_are_given(rounds, times, wanted):
     with serving() as (net, server):
