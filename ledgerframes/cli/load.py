@@ -53,7 +53,6 @@ _OPTIONS: Final[dict[str, Any]] = {
     "validators": Annotated[
         list[str] | None, typer.Option("--validator", help="validator_faucets: a party; may be repeated.")
     ],
-    "ids": Annotated[list[str] | None, typer.Option("--id", help="instruments: an instrument's id; may be repeated.")],
     "parties": Annotated[list[str] | None, typer.Option("--party", help="A party id; may be given several times.")],
     "record_time": Annotated[str | None, typer.Option(help="holdings_summary: the snapshot's time.")],
     "migration_id": Annotated[int | None, typer.Option(help="holdings_summary: the snapshot's migration id.")],

@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
 from ledgerframes.errors import InputError, NotFoundError
-from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.registry import INSTRUMENT, Registry
+from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad
@@ -158,7 +156,7 @@ def party_list(parties: Iterable[str]) -> list[str]:
 
 
 @loader(INSTRUMENTS)
-def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> Any:
+def load_instruments(load: TableLoad) -> Any:
     """Load the instruments of the registries (contract: GET /registry/metadata/v1/instruments).
 
     Each issuer has a registry of its own, so all of `connect(registry_url=[…])` are asked, one after the other.
@@ -168,8 +166,6 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
 
     Args:
         net: the network; its registries are asked.
-        ids: only these instruments, of each registry in this order, with one request each; a registry that cannot look
-            up a single instrument is read whole. All by default.
 
     Returns:
         One row per registry and instrument: instrument_id, symbol, total_supply (in the instrument's own unit),
@@ -177,7 +173,6 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
         every column with its unit. If `allow_partial` lets one fail, `attrs["source"]` has those that answered.
 
     Raises:
-        InputError: an argument breaks a rule, or no registry has an instrument of an id.
         PagingError: a registry repeats a page token.
 
     Example:
@@ -189,8 +184,6 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
         >>> instruments.instrument_id.to_list()
         ['Amulet', 'HARBOR-SILVER']
     """
-    empty = ": give at least one instrument id, or leave it out for all instruments"
-    wanted = None if ids is None else distinct(ids, "ids", empty=empty)[: load.limit]
     items: list[Raw] = []
     supplied: dict[str, list[Any]] = {"instrument_admin": [], "source": []}
     for server in load.net.settings.urls("registry"):
@@ -199,16 +192,14 @@ def load_instruments(load: TableLoad, *, ids: Iterable[str] | None = None) -> An
             admin = _admin_of(registry)
             if admin is None or admin not in supplied["instrument_admin"]:
                 rest = load if load.limit is None else replace(load, limit=load.limit - len(items))
-                found = _all_instruments(rest, registry) if wanted is None else _instruments(rest, registry, wanted)
+                found = rest.paged(
+                    registry, "instruments", items="instruments", following="nextPageToken", argument="page_token"
+                )
                 items += found
                 supplied["instrument_admin"] += [admin] * len(found)
                 supplied["source"] += [source_of(server)] * len(found)
         if load.limit is not None and len(items) >= load.limit:
             break
-    if wanted is not None and load.origin.complete and (lost := set(wanted) - {_id_of(item) for item in items}):
-        raise InputError(
-            f"ids: no registry has an instrument {min(lost)!r}; lf.load_instruments(net) lists all there are"
-        )
     return load.frame(load.read(items, **supplied))
 
 
@@ -218,46 +209,6 @@ def _admin_of(registry: Registry) -> str | None:
         return registry.info().admin_id
     except NotFoundError:
         return None
-
-
-def _all_instruments(load: TableLoad, registry: Registry) -> list[Raw]:
-    return load.paged(registry, "instruments", items="instruments", following="nextPageToken", argument="page_token")
-
-
-def _instruments(load: TableLoad, registry: Registry, wanted: list[str]) -> list[Raw]:
-    """A registry's items of these instruments, in this order, as far as it has them."""
-    with load.asking() as items:
-        try:
-            for instrument_id in wanted:
-                items.extend(_instrument(load, registry, instrument_id))
-        except NotFoundError as error:
-            if not error.unknown_route:
-                raise
-            # Some registries only list their instruments; part of a list cannot prove that an id is not in it.
-            whole = _all_instruments(replace(load, limit=None, allow_partial=False), registry)
-            listed = {_id_of(item): item for item in whole}
-            items[:] = [listed[name] for name in wanted if name in listed]
-    return items
-
-
-def _id_of(item: Raw) -> str:
-    with reading(INSTRUMENTS.endpoints[0], table=INSTRUMENTS.name, column="instrument_id"):
-        return reads(str, "id")(item)
-
-
-def _instrument(load: TableLoad, registry: Registry, instrument_id: str) -> list[Raw]:
-    """A registry's item of an instrument, if it has one."""
-    answer = registry.raw.instrument(instrument_id)
-    if answer is None:
-        return []
-    members = load.origin.body(lambda: answer)
-    with reading(INSTRUMENT, table=INSTRUMENTS.name, column="instrument_id"):
-        actual = bytes(members.get("id", b"null"))
-        if actual != msgspec.json.encode(instrument_id):
-            raise ValueError(
-                f"instrument {instrument_id!r} was requested, and the answer has the id {actual.decode()[:80]}"
-            )
-    return [Raw(answer.value)]
 
 
 @loader(NAME_ENTRIES)

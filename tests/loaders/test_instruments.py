@@ -1,86 +1,15 @@
-"""Instruments by their ids: one request each, or the whole list where a registry knows no single instrument."""
+"""Instruments of one registry and of several: each issuer has its own."""
 
 from decimal import Decimal
 
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.sandbox.generator.generate import generate
 from tests.asking import network, reply
-from tests.hostile.instruments import invent_instruments
 from tests.interfaces.served_answers import far
-from tests.rigs.servers import started
 
-LIST = "/registry/metadata/v1/instruments"
 BROKEN = reply({"error": "broken"}, 500)
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {}}
-
-
-@pytest.fixture(scope="module")
-def net():
-    world = generate(7, 50)
-    world.instruments = invent_instruments()
-    with started(world=world) as server, lf.connect(registry_url=server.registry_url) as net:
-        yield net
-
-
-def test_instruments_of_these_ids_are_rows_in_their_order_with_one_request_each_and_one_for_the_admin(net):
-    whole = lf.load_instruments(net).set_index("instrument_id")
-    before = net.stats.requests
-
-    some = lf.load_instruments(net, ids=["TESSERA-FUND", "Amulet", "TESSERA-FUND"])
-
-    assert net.stats.requests - before == 3
-    assert list(some.instrument_id) == ["TESSERA-FUND", "Amulet"]
-    assert some.set_index("instrument_id").equals(whole.loc[["TESSERA-FUND", "Amulet"]])
-    assert some.attrs["complete"] is True
-
-
-def test_an_unknown_id_is_named_with_what_lists_them_all(net):
-    with pytest.raises(lf.errors.InputError, match=r"'amulet'; lf\.load_instruments\(net\) lists"):
-        lf.load_instruments(net, ids=["Amulet", "amulet"])
-
-
-def test_a_registry_that_only_lists_is_read_whole():
-    page = {"instruments": [COIN, COIN | {"id": "Other"}], "nextPageToken": None}
-    with far(instruments=reply(page)) as there:
-        assert list(lf.load_instruments(there.net, ids=["Other"], limit=1).instrument_id) == ["Other"]
-        with pytest.raises(lf.errors.InputError, match="'Third'"):
-            lf.load_instruments(there.net, ids=["Other", "Third"])
-    assert f"GET {LIST}" in there.routes
-
-
-@pytest.mark.parametrize(
-    ("route", "body", "words"),
-    [
-        ("Other", COIN, r"'Other' was requested, and the answer has the id \"Coin\""),
-        *(("Other", body, "'Other'") for body in ({}, {"id": 5}, {"id": None})),
-        *(("instruments", {"instruments": [one]}, "id|instruments") for one in (5, {"name": "x"}, {"id": 5})),
-    ],
-    ids=str,
-)
-def test_an_answer_that_does_not_tell_the_id_proves_nothing(route, body, words):
-    with far(**{route: reply(body)}) as there, pytest.raises(lf.errors.DecodeError, match=words):
-        lf.load_instruments(there.net, ids=["Other"])
-
-
-def test_what_was_loaded_before_a_fault_is_kept_where_that_is_allowed():
-    with far(Coin=reply(COIN), Other=BROKEN) as there:
-        with pytest.raises(lf.errors.ServerError):
-            lf.load_instruments(there.net, ids=["Coin", "Other"])
-        part = lf.load_instruments(there.net, ids=["Coin", "Other"], allow_partial=True)
-    assert list(part.instrument_id) == ["Coin"]
-    assert part.attrs["complete"] is False
-
-
-def test_an_incomplete_list_does_not_prove_that_an_id_is_missing():
-    with far(instruments=reply({"instruments": [COIN], "nextPageToken": "t"})) as there:
-        # The token repeats, so the list cannot be read to its end.
-        with pytest.raises(lf.errors.PagingError):
-            lf.load_instruments(there.net, ids=["Other"])
-        part = lf.load_instruments(there.net, ids=["Other"], allow_partial=True)
-    assert len(part) == 0
-    assert part.attrs["complete"] is False
 
 
 def test_the_registries_of_several_issuers_are_read_into_one_frame():
@@ -89,10 +18,7 @@ def test_the_registries_of_several_issuers_are_read_into_one_frame():
         urls = [*ledger.sandbox.registry_urls.values(), *third.net.registry.servers]
         with lf.connect(registry_url=urls, decimals="exact") as net:
             rows = lf.load_instruments(net).replace({float("nan"): None})
-            some = lf.load_instruments(net, ids=["HARBOR-SILVER", "Amulet"])
             first = lf.load_instruments(net, limit=2)
-            with pytest.raises(lf.errors.InputError, match="no registry has an instrument 'Nowhere'"):
-                lf.load_instruments(net, ids=["Amulet", "Nowhere"])
             told = [(url, one) for url in urls for one in net.registry.on(url).instruments().instruments]
             admins = [net.registry.on(url).info().admin_id for url in urls[:2]] + [None, None]
 
@@ -102,7 +28,6 @@ def test_the_registries_of_several_issuers_are_read_into_one_frame():
     ]
     assert [*rows.instrument_admin] == admins
     assert rows.attrs["source"] == ", ".join(urls)
-    assert [*some.instrument_id] == ["Amulet", "HARBOR-SILVER", "Amulet"]
     assert [*first.source] == urls[:2]
 
 

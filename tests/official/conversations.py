@@ -174,7 +174,7 @@ def loaders(sandbox: Any) -> Iterator[Call]:
     yield lambda net: lf.load_update(net, hash=world.hash)
     yield lambda net: lf.load_reassignments(net, last="1h")
     yield lambda net: lf.load_holdings_summary(net, world.parties, **snapshot, match="exact")
-    yield lambda net: lf.load_instruments(net, ids=["Amulet"])
+    yield lambda net: net.registry.instrument("Amulet")
     yield narrow(world)
     yield lambda net: lf.snapshot_times(net, limit=2)
     yield lambda net: net.scan.object_checksums([key_of(first_object(net)), "none~none/none.zstd"])
