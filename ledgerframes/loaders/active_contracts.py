@@ -93,8 +93,8 @@ def load_active_contracts(
 
     Args:
         net: the network; its scan is asked. All pages come from one server.
-        at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
-            Scans write fewer snapshots as objects than they have, one a day for example.
+        at: a time, or for pages a pair (migration id, time): the newest snapshot at or before it; the newest of all by
+            default. Scans write fewer snapshots as objects than they have, one a day for example.
         templates: only contracts of these templates, each as `Module:Entity`, as the column template_name has it. Those
             that are not of Splice need the name of their package: `package-name:Module:Entity`.
         parties: only contracts that one of these parties signs or observes. More than 1,000 of either take several

@@ -20,14 +20,13 @@ from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.calls import check_text
 from ledgerframes.interfaces.history_pages import as_many_as_allowed
 from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
-from ledgerframes.loaders.acs.times import at_or_before, snapshot_at
+from ledgerframes.loaders.acs.times import at_or_before
 from ledgerframes.loaders.extent import first_cursors
 from ledgerframes.loaders.table_loader import Origin, denies
 from ledgerframes.objects.lines import batches, object_lines
 from ledgerframes.objects.snapshots import Snapshot, newest_snapshot
 from ledgerframes.objects.sources import scan_objects
 from ledgerframes.paging.cursor import Bound, Cursor, bound
-from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.paging.tokens import Token, TokenChecks
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
@@ -235,14 +234,14 @@ def _read(line: bytes, name: str, number: int) -> _Seen:
 
 
 def snapshot_of(net: Network, at: Bound | None) -> tuple[Snapshot, int | None]:
-    """The newest snapshot with objects at or before a moment, and its migration if known.
+    """The newest snapshot with objects at or before a time, and its migration: the one that has a snapshot then.
 
     Args:
         net: the network.
-        at: a time or a pair (migration id, time); None is the newest snapshot.
+        at: a time; None is the newest snapshot.
 
     Raises:
-        InputError: the scan has no objects, or it is unknown of which migration they are.
+        InputError: the scan has no objects, or `at` is a pair: lists of objects know no migration.
         NotFoundError: there is no such snapshot.
     """
     if not net.is_remote:
@@ -251,32 +250,10 @@ def snapshot_of(net: Network, at: Bound | None) -> tuple[Snapshot, int | None]:
             " load the history of the folder and use lf.active_contracts"
         )
     moment, scan = bound(at, "at"), net.scan
-    if not isinstance(moment, Cursor):
-        snapshot = newest_snapshot(scan, LATEST if moment is None else moment)
-        migrations = _migrations_at(scan, snapshot.micros)
-        return snapshot, migrations[0] if len(migrations) == 1 else None
-    # Lists of objects know no migration, so the time of a snapshot of the requested one is asked for.
-    newest = snapshot_at(net, at).micros
-    micros = newest
-    while micros >= newest - OVERLAP:
-        snapshot = newest_snapshot(scan, micros)
-        migrations = _migrations_at(scan, snapshot.micros)
-        if migrations == [moment.migration_id]:
-            return snapshot, moment.migration_id
-        if moment.migration_id in migrations:
-            raise InputError(
-                f"at={at!r}: the objects of {format_timestamp(snapshot.micros)} belong to one of the migrations"
-                f" {', '.join(map(str, migrations))}, and it is unknown of which; give a time alone, or source='pages'"
-            )
-        micros = snapshot.micros - 1  # of another migration, whose record times overlap
-    raise NotFoundError(
-        f"the scan has no snapshot of migration {moment.migration_id} as objects at or before"
-        f" {format_timestamp(moment.micros)}. What to do: give a time alone, or source='pages'",
-        status=404, server=scan.servers[0],
-    )  # fmt: skip
-
-
-def _migrations_at(scan: Scan, micros: int) -> list[int]:
-    """The migrations that have a snapshot at exactly an instant."""
-    began = [first.migration_id for first in first_cursors(scan.update_pages) if first.micros <= micros]
-    return [migration_id for migration_id in began if at_or_before(scan, migration_id, micros) == micros]
+    if isinstance(moment, Cursor):
+        raise InputError(f"at={at!r}: objects do not name the migration of a snapshot; give a time, or source='pages'")
+    snapshot = newest_snapshot(scan, LATEST if moment is None else moment)
+    # Record times of migrations overlap, so several may have a snapshot at that instant.
+    begun = [first.migration_id for first in first_cursors(scan.update_pages) if first.micros <= snapshot.micros]
+    known = [one for one in begun if at_or_before(scan, one, snapshot.micros) == snapshot.micros]
+    return snapshot, known[0] if len(known) == 1 else None
