@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import pyarrow as pa
@@ -34,27 +34,13 @@ class _Page(Struct):
     transactions: list[_Item]
 
 
-class _Verdict(Struct):
-    update_id: str
-    record_time: str
-    migration_id: Int64
-
-
 class _Entry(Struct):
     update: _Item | None = None
-    verdict: _Verdict | None = None
+    verdict: _Item | None = None
 
 
 class _Entries(Struct):
     events: list[_Entry]
-
-
-class _Place(NamedTuple):
-    """The members that form an item's cursor and id."""
-
-    update_id: str
-    record_time: str
-    migration_id: int | UnsetType
 
 
 _page: Final = msgspec.json.Decoder(_Page)
@@ -76,7 +62,7 @@ def peek(body: bytes) -> PageIndex:
         items = _page.decode(body).transactions
     except msgspec.ValidationError as error:
         raise DecodeError(f"{ENDPOINT}: the answer is not a page of updates: {error}", endpoint=ENDPOINT) from error
-    return _index([_place(item) for item in items], ENDPOINT, "updates")
+    return _index(items, ENDPOINT, "updates")
 
 
 def cursor_of(item: bytes) -> Cursor:
@@ -93,11 +79,11 @@ def cursor_of(item: bytes) -> Cursor:
 
 
 def peek_events(body: bytes) -> PageIndex:
-    """Read the cursor and the id of every item of POST /v0/events: those of its verdict, its update, or both.
+    """Read the cursor and the id of every item of POST /v0/events: those of its verdict, else of its update.
 
     Raises:
         msgspec.DecodeError: the body is not complete JSON.
-        DecodeError: an item has no cursor, or its verdict and its update have different ones.
+        DecodeError: an item has no cursor.
     """
     try:
         entries = _entries.decode(body).events
@@ -105,69 +91,44 @@ def peek_events(body: bytes) -> PageIndex:
         raise DecodeError(
             f"{EVENTS_ENDPOINT}: the answer is not a page of events: {error}", endpoint=EVENTS_ENDPOINT
         ) from error
-    places = []
+    items = []
     for position, entry in enumerate(entries):
-        update = None if entry.update is None else _place(entry.update)
-        verdict = None if entry.verdict is None else _Place(*_members(entry.verdict))
-        place = verdict or update
-        if place is None:
-            nothing = _Place("", "", UNSET)
-            raise _no_cursor(nothing, position, "update_id", "neither update nor verdict", EVENTS_ENDPOINT, "verdicts")
-        if update is not None and verdict is not None:
-            _check_same(update, verdict, position)
-        places.append(place)
-    page_index = _index(places, EVENTS_ENDPOINT, "verdicts")
-    rowless = frozenset(place.update_id for place, entry in zip(places, entries, strict=True) if entry.verdict is None)
+        item = entry.verdict or entry.update
+        if item is None:
+            raise _no_cursor("", position, "update_id", "neither update nor verdict", EVENTS_ENDPOINT, "verdicts")
+        items.append(item)
+    page_index = _index(items, EVENTS_ENDPOINT, "verdicts")
+    rowless = frozenset(item.update_id for item, entry in zip(items, entries, strict=True) if entry.verdict is None)
     return PageIndex(page_index.cursors, page_index.update_ids, rowless)
 
 
-def _members(verdict: _Verdict) -> tuple[str, str, int]:
-    return verdict.update_id, verdict.record_time, verdict.migration_id
-
-
-def _place(item: _Item) -> _Place:
-    migration_id = item.event.migration_id if isinstance(item.event, _Event) else item.migration_id
-    return _Place(item.update_id, item.record_time, migration_id)
-
-
-def _check_same(update: _Place, verdict: _Place, position: int) -> None:
-    """Refuse an item whose two parts have different cursors, since its own cursor would be unknown."""
-    if update == verdict:
-        return
-    same_time = _micros(update, position, EVENTS_ENDPOINT, "verdicts") == _micros(
-        verdict, position, EVENTS_ENDPOINT, "verdicts"
-    )
-    if not same_time or update._replace(record_time="") != verdict._replace(record_time=""):
-        why = f"the update has {tuple(update)}, the verdict {tuple(verdict)}"
-        raise _no_cursor(verdict, position, "update_id", why, EVENTS_ENDPOINT, "verdicts")
-
-
-def _index(places: Sequence[_Place], endpoint: str, table: str) -> PageIndex:
-    for position, place in enumerate(places):
-        if not place.update_id:
-            raise _no_cursor(place, position, "update_id", "the text is empty", endpoint, table)
+def _index(items: Sequence[_Item], endpoint: str, table: str) -> PageIndex:
+    for position, item in enumerate(items):
+        if not item.update_id:
+            raise _no_cursor("", position, "update_id", "the text is empty", endpoint, table)
     try:
-        micros = canonical_times([place.record_time for place in places], SIX_DIGITS).cast(pa.int64()).to_pylist()
+        micros = canonical_times([item.record_time for item in items], SIX_DIGITS).cast(pa.int64()).to_pylist()
     except (Irregular, pa.ArrowException):
         # One odd spelling sends the page to the slower reader, which accepts 0 to 9 digits.
-        micros = [_micros(place, position, endpoint, table) for position, place in enumerate(places)]
+        micros = [_micros(item, position, endpoint, table) for position, item in enumerate(items)]
     cursors = []
-    for position, (place, instant) in enumerate(zip(places, micros, strict=True)):
-        if isinstance(place.migration_id, UnsetType):
-            raise _no_cursor(place, position, "migration_id", "the member is missing", endpoint, table)
-        cursors.append(Cursor(place.migration_id, instant))
-    return PageIndex(cursors, [place.update_id for place in places])
+    for position, (item, instant) in enumerate(zip(items, micros, strict=True)):
+        migration_id = item.event.migration_id if isinstance(item.event, _Event) else item.migration_id
+        if isinstance(migration_id, UnsetType):
+            raise _no_cursor(item.update_id, position, "migration_id", "the member is missing", endpoint, table)
+        cursors.append(Cursor(migration_id, instant))
+    return PageIndex(cursors, [item.update_id for item in items])
 
 
-def _micros(place: _Place, position: int, endpoint: str, table: str) -> int:
+def _micros(item: _Item, position: int, endpoint: str, table: str) -> int:
     try:
-        return parse_timestamp(place.record_time)[0]
+        return parse_timestamp(item.record_time)[0]
     except ValueError as error:
-        raise _no_cursor(place, position, "record_time", str(error), endpoint, table) from error
+        raise _no_cursor(item.update_id, position, "record_time", str(error), endpoint, table) from error
 
 
-def _no_cursor(place: _Place, position: int, column: str, why: str, endpoint: str, table: str) -> DecodeError:
+def _no_cursor(update_id: str, position: int, column: str, why: str, endpoint: str, table: str) -> DecodeError:
     return DecodeError(
-        f"{endpoint}: item {position} (update {place.update_id}) has no cursor: {column}: {why}",
-        endpoint=endpoint, table=table, column=column, item=place.update_id or f"at position {position}",
+        f"{endpoint}: item {position} (update {update_id}) has no cursor: {column}: {why}",
+        endpoint=endpoint, table=table, column=column, item=update_id or f"at position {position}",
     )  # fmt: skip

@@ -176,10 +176,6 @@ BROKEN = {
         alone(verdict(1), traffic_summary={"envelope_traffic_summaries": [{"traffic_cost": 10**30, "view_ids": [0]}]}),
         "a value does not fit its column of views",
     ),
-    "two different cursors": ({**reassigned(2), "verdict": verdict(3)}, "has no cursor"),
-    "two different times": (
-        {**reassigned(2), "verdict": verdict(2, time="2026-01-30T08:00:00.000001Z")}, "has no cursor",
-    ),
 }  # fmt: skip
 
 
@@ -192,13 +188,6 @@ def test_an_item_that_breaks_the_interface_file_is_an_error_that_names_it(item, 
     ):
         lf.load_verdicts(net)
     assert caught.value.endpoint == "POST /v0/events"
-
-
-@pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # a contract that nothing created
-def test_the_two_parts_of_an_item_may_write_their_time_differently():
-    item = {**reassigned(2, time="2026-01-30T08:00:00Z"), "verdict": verdict(2)}
-    with serving([item]) as server, asking(server) as net:
-        assert len(lf.load_verdicts(net, progress=False).verdicts) == 1
 
 
 def test_verdicts_that_lag_behind_the_updates_end_a_load_that_says_so():
