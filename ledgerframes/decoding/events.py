@@ -53,17 +53,12 @@ _party: Final = msgspec.json.Decoder(_Party)
 
 
 def decode_events_page(
-    body: bytes,
-    *,
-    endpoint: str = EVENTS_ENDPOINT,
-    tables: Collection[str] = ALL,
-    rows: Sequence[int] | None = None,
+    body: bytes, *, tables: Collection[str] = ALL, rows: Sequence[int] | None = None
 ) -> HistoryBatch:
     """Turn the body of a page of events into columns.
 
     Args:
         body: the page as sent.
-        endpoint: method and path, for messages.
         tables: which tables to build.
         rows: the positions of the items to decode; all by default.
 
@@ -74,9 +69,10 @@ def decode_events_page(
         raws = raws_of(body, "events")
     except UNREADABLE as error:
         raise DecodeError(
-            f"{endpoint}: the answer is not a page of events ({error}): {shorten(body)}", endpoint=endpoint
+            f"{EVENTS_ENDPOINT}: the answer is not a page of events ({error}): {shorten(body)}",
+            endpoint=EVENTS_ENDPOINT,
         ) from error
-    return decode_event_items(raws, endpoint=endpoint, tables=tables, rows=rows)
+    return decode_event_items(raws, endpoint=EVENTS_ENDPOINT, tables=tables, rows=rows)
 
 
 def decode_event_items(

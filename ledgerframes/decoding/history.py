@@ -6,7 +6,7 @@ item by item, and results in the same columns plus `extra`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
@@ -19,6 +19,7 @@ from msgspec import UNSET, Raw
 from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular
 from ledgerframes.decoding.lenient import canonical_item, shorten, tree_error
+from ledgerframes.decoding.page_index import ENDPOINT
 from ledgerframes.decoding.splitting import UNREADABLE, raws_of
 from ledgerframes.decoding.structs import NO_JSON, Item, Page
 from ledgerframes.decoding.tree import Forest, TreeError, grow
@@ -48,18 +49,11 @@ class _Items:
     event_extras: dict[int, dict[str, str]] = field(default_factory=dict)  # by position, then event id
 
 
-def decode_page(
-    body: bytes,
-    *,
-    endpoint: str = "POST /v2/updates",
-    tables: Collection[str] = ALL,
-    rows: Sequence[int] | None = None,
-) -> HistoryBatch:
+def decode_page(body: bytes, *, tables: Collection[str] = ALL, rows: Sequence[int] | None = None) -> HistoryBatch:
     """Turn the body of a page into columns (contract: Scan update history items).
 
     Args:
         body: the page as sent.
-        endpoint: method and path, for messages.
         tables: which tables to build.
         rows: the positions of the items to decode; all by default.
 
@@ -68,20 +62,20 @@ def decode_page(
     """
     try:
         items = _page.decode(body).transactions
-        return _columns(_Items(items if rows is None else [items[row] for row in rows]), endpoint, tables)
+        return _columns(_Items(items if rows is None else [items[row] for row in rows]), ENDPOINT, tables)
     except (msgspec.DecodeError, UnicodeDecodeError, Irregular, DecodeError, pa.ArrowException, RecursionError):
         pass  # the lenient decoder finds out why
     try:
         raws = raws_of(body)
     except UNREADABLE as error:
         raise DecodeError(
-            f"{endpoint}: the answer is not a page of updates ({error}): {shorten(body)}", endpoint=endpoint
+            f"{ENDPOINT}: the answer is not a page of updates ({error}): {shorten(body)}", endpoint=ENDPOINT
         ) from error
-    return decode_items(raws, endpoint=endpoint, tables=tables, rows=rows)
+    return decode_items(raws, endpoint=ENDPOINT, tables=tables, rows=rows)
 
 
 def decode_items(
-    raws: Sequence[Raw | bytes] | Mapping[int, bytes],
+    raws: Sequence[Raw | bytes],
     *,
     endpoint: str,
     tables: Collection[str] = ALL,
@@ -90,7 +84,7 @@ def decode_items(
     """Turn single update items, as the look-ups by id and hash return them, into columns by the lenient decoder.
 
     Args:
-        raws: the items as sent, by position.
+        raws: the items as sent.
         endpoint: method and path, for messages.
         tables: which tables to build.
         rows: the positions of the items to decode; all by default.

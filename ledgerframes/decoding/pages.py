@@ -17,7 +17,7 @@ import pyarrow as pa
 from ledgerframes.decoding import history
 from ledgerframes.decoding.compiled.choice import choice
 from ledgerframes.decoding.history import ALL, HistoryBatch
-from ledgerframes.decoding.page_index import ENDPOINT, peek
+from ledgerframes.decoding.page_index import peek
 from ledgerframes.paging.cursor import Cursor, PageIndex
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 
@@ -73,17 +73,12 @@ def page_index_of(page: ParsedPage | bytes) -> PageIndex:
 
 
 def decode_page(
-    page: ParsedPage | bytes,
-    *,
-    endpoint: str = ENDPOINT,
-    tables: Collection[str] = ALL,
-    rows: Sequence[int] | None = None,
+    page: ParsedPage | bytes, *, tables: Collection[str] = ALL, rows: Sequence[int] | None = None
 ) -> HistoryBatch:
     """Turn a page into columns (contract: Scan update history items).
 
     Args:
         page: the body as sent, or the result of `parse_page`.
-        endpoint: method and path, for messages.
         tables: which tables to build.
         rows: the positions of the items to decode; all by default.
 
@@ -91,21 +86,17 @@ def decode_page(
         DecodeError: the body breaks the contract; it names endpoint, table, column and item.
     """
     parsed = parse_page(page) if isinstance(page, bytes) else page
-    return decode_pages([(parsed, rows)], endpoint=endpoint, tables=tables)
+    return decode_pages([(parsed, rows)], tables=tables)
 
 
 def decode_pages(
-    pages: Sequence[tuple[ParsedPage | bytes, Sequence[int] | None]],
-    *,
-    endpoint: str = ENDPOINT,
-    tables: Collection[str] = ALL,
+    pages: Sequence[tuple[ParsedPage | bytes, Sequence[int] | None]], *, tables: Collection[str] = ALL
 ) -> HistoryBatch:
     """Turn several pages into one set of columns, which is faster than one after the other if they are small.
 
     Args:
         pages: at least one, parsed or left to the Python path, each with the positions of the items to decode, or None
             for all.
-        endpoint: method and path, for messages.
         tables: which tables to build.
 
     Raises:
@@ -118,10 +109,10 @@ def decode_pages(
     if batches is not None:
         return HistoryBatch(batches)
     if len(pages) > 1:
-        return joined([decode_pages([page], endpoint=endpoint, tables=tables) for page in pages])
+        return joined([decode_pages([page], tables=tables) for page in pages])
     ((page, rows),) = pages
     body = page.body if isinstance(page, ParsedPage) else page
-    return history.decode_page(body, endpoint=endpoint, tables=tables, rows=rows)
+    return history.decode_page(body, tables=tables, rows=rows)
 
 
 def joined(parts: Sequence[HistoryBatch]) -> HistoryBatch:

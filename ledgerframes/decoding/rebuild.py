@@ -37,10 +37,10 @@ def read_json(text: str) -> Any:
         ) from error
 
 
-def row_dicts(data: pa.Table) -> list[dict[str, Any]]:
+def row_dicts(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
     """Rows as dictionaries, times as integer microseconds."""
     columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in data.columns]
-    rows: list[dict[str, Any]] = pa.table(columns, names=data.column_names).to_pylist()
+    rows: list[dict[str, Any]] = pa.table(columns, names=data.schema.names).to_pylist()
     return rows
 
 

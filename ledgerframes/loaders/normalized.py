@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.rebuild import read_json
+from ledgerframes.decoding.rebuild import read_json, row_dicts
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Cursor
 
@@ -48,10 +48,10 @@ def canonical_updates(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> Iterat
         tables: `updates`, `events` and `reassignments` of the same updates, with all columns.
     """
     events: dict[str, list[dict[str, Any]]] = {}
-    for row in _rows(tables["events"]):
+    for row in row_dicts(tables["events"]):
         events.setdefault(row["update_id"], []).append(row)
-    legs = {row["update_id"]: row for row in _rows(tables["reassignments"])}
-    for row in _rows(tables["updates"]):
+    legs = {row["update_id"]: row for row in row_dicts(tables["reassignments"])}
+    for row in row_dicts(tables["updates"]):
         update_id = row["update_id"]
         # By position in preorder: the text order of event ids puts `:10` before `:2`.
         own = sorted(events.get(update_id, ()), key=lambda event: event["node_index"])
@@ -80,14 +80,6 @@ def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, 
             return path or "/", f"{len(ours)} elements", f"{len(theirs)} elements"
         return None
     return None if ours == theirs else (path or "/", ours, theirs)
-
-
-def _rows(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
-    """Rows as dictionaries, times as integer microseconds."""
-    table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-    columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in table.columns]
-    rows: list[dict[str, Any]] = pa.table(columns, names=table.column_names).to_pylist()
-    return rows
 
 
 def _members(table: str, row: dict[str, Any]) -> dict[str, Any]:
