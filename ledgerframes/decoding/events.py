@@ -15,7 +15,7 @@ import pyarrow as pa
 from msgspec import Raw, Struct
 
 from ledgerframes.decoding.history import HistoryBatch
-from ledgerframes.decoding.lenient import Origin, shorten
+from ledgerframes.decoding.lenient import Origin, object_of, shorten
 from ledgerframes.decoding.page_index import EVENTS_ENDPOINT, peek_events
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.splitting import UNREADABLE, raws_of
@@ -29,7 +29,6 @@ ALL: Final = frozenset({"verdicts", "views", "app_activity"})
 _PLACE: Final = ("migration_id", "record_time", "record_month", "update_id")
 _NULL: Final = Raw(b"null")
 
-_members: Final = msgspec.json.Decoder(dict[str, Raw])
 _list: Final = msgspec.json.Decoder(list[Raw])
 _whole: Final = msgspec.json.Decoder(int)
 
@@ -134,7 +133,7 @@ class _Parts:
         cursor, update_id = at
         name = f"item {position} (update {update_id})"
         origin = Origin(self._endpoint, name, "verdicts")
-        item = _object(raw, origin, "item")
+        item = object_of(raw, origin, "item")
         update = item.pop("update", _NULL)
         if _is_null(item.get("verdict")):
             for name in ("traffic_summary", "app_activity_records"):
@@ -157,8 +156,8 @@ class _Parts:
 
     def _split_views(self, item: dict[str, Raw], origin: Origin) -> dict[int, Raw]:
         """Remove the views from an item; returns them by their ids."""
-        verdict = _object(item["verdict"], origin, "verdict")
-        holder = _object(verdict.get("transaction_views", _NULL), origin, "transaction_views")
+        verdict = object_of(item["verdict"], origin, "verdict")
+        holder = object_of(verdict.get("transaction_views", _NULL), origin, "transaction_views")
         views: dict[int, Raw] = {}
         for view in _entries(holder.pop("views", _NULL), origin, "views"):
             try:
@@ -176,7 +175,7 @@ class _Parts:
         """The traffic by view; the envelopes stay in `extra` if the views' costs do not determine all of them."""
         if _is_null(item.get("traffic_summary")):
             return {}
-        summary = _object(item["traffic_summary"], origin, "traffic_summary")
+        summary = object_of(item["traffic_summary"], origin, "traffic_summary")
         raw = summary.get("envelope_traffic_summaries", _NULL)
         if _is_null(raw):
             return {}
@@ -198,7 +197,7 @@ class _Parts:
         if _is_null(item.get("app_activity_records")):
             item.pop("app_activity_records", None)
             return
-        activity = _object(item.pop("app_activity_records"), origin, "app_activity_records")
+        activity = object_of(item.pop("app_activity_records"), origin, "app_activity_records")
         try:
             number = _whole.decode(activity.pop("round_number", _NULL))
         except msgspec.DecodeError as error:
@@ -221,14 +220,6 @@ class _Parts:
 
 def _is_null(raw: Raw | None) -> bool:
     return raw is None or bytes(raw) == b"null"
-
-
-def _object(raw: Raw | bytes, origin: Origin, what: str) -> dict[str, Raw]:
-    try:
-        str(raw, "utf-8")
-        return _members.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise origin.error(what, f"expected a JSON object ({error}), got {shorten(raw)}") from error
 
 
 def _entries(raw: Raw, origin: Origin, what: str) -> list[Raw]:

@@ -84,11 +84,7 @@ def canonical_item(raw: Raw | bytes, endpoint: str, position: int) -> tuple[Item
         DecodeError: a required member is missing or null, a value has the wrong type, or a time is not valid.
     """
     origin = Origin(endpoint, f"item {position}", "updates")
-    try:
-        str(raw, "utf-8")
-    except UnicodeDecodeError as error:
-        raise origin.error("item", f"not UTF-8: {error}") from error
-    members = _object(raw, origin, "item")
+    members = object_of(raw, origin, "item")
     update_id = _text(members.get("update_id"))
     if update_id == "":
         raise origin.error("update_id", "the text is empty")
@@ -108,7 +104,7 @@ def _transaction(members: dict[str, Raw], origin: Origin) -> tuple[Item, Differe
     values = _read(Transaction, members, origin, own, "", {"events_by_id"})
     events: dict[str, Event] = {}
     of_events = []
-    for event_id, raw in _object(raw_events, origin, "events_by_id").items():
+    for event_id, raw in object_of(raw_events, origin, "events_by_id").items():
         event, differences = _event(event_id, raw, origin)
         events[event_id] = event
         of_events.append(differences)
@@ -117,7 +113,7 @@ def _transaction(members: dict[str, Raw], origin: Origin) -> tuple[Item, Differe
 
 def _event(event_id: str, raw: Raw, origin: Origin) -> tuple[Event, Differences]:
     origin = Origin(origin.endpoint, f"{origin.item}, event {event_id}", "events")
-    members = _object(raw, origin, "event")
+    members = object_of(raw, origin, "event")
     differences = Differences()
     event_type = _text(members.get("event_type"))
     if event_type is None:
@@ -152,7 +148,7 @@ def _other(
 
 def _reassignment(members: dict[str, Raw], origin: Origin) -> tuple[Item, Differences, list[Differences]]:
     own, of_event = Differences(), Differences()
-    inner = _object(members.pop("event"), origin, "event")
+    inner = object_of(members.pop("event"), origin, "event")
     values = _read(Reassignment, members, origin, own, "", {"event"})
     below = Origin(origin.endpoint, origin.item, "reassignments")
     created = inner.pop("created_event", None)
@@ -164,7 +160,7 @@ def _reassignment(members: dict[str, Raw], origin: Origin) -> tuple[Item, Differ
         # An event with both members is an assignment; the second id has no column.
         if isinstance(contract_id := fields.pop("contract_id", UNSET), str):
             of_event.values["/contract_id"] = Raw(msgspec.json.encode(contract_id))
-        contract = _object(created, below, "created_event")
+        contract = object_of(created, below, "created_event")
         fields["created_event"] = _contract(contract, below, of_event)
     elif "contract_id" not in fields:
         raise below.error("contract_id", "the event has neither created_event nor contract_id")
@@ -258,11 +254,17 @@ def _value(
     return spelled
 
 
-def _object(raw: Raw | bytes, origin: Origin, what: str) -> dict[str, Raw]:
+def object_of(raw: Raw | bytes, origin: Origin, what: str) -> dict[str, Raw]:
+    """The members of a JSON object.
+
+    Raises:
+        DecodeError: it is none, or not UTF-8.
+    """
     try:
+        str(raw, "utf-8")  # msgspec does not look inside the texts that it keeps raw
         return _members.decode(raw)
-    except msgspec.DecodeError as error:
-        raise origin.error(what, f"expected a JSON object, got {shorten(raw)}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise origin.error(what, f"expected a JSON object ({error}), got {shorten(raw)}") from error
 
 
 def _text(raw: Raw | None) -> str | None:

@@ -7,6 +7,7 @@ quoted, in votes for example; so every member of that name is removed, however d
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -93,15 +94,7 @@ def strip_text(raw: bytes) -> bytes:
 
 def without_members(value: Any) -> Any:
     """A decoded JSON value without personal data."""
-    if isinstance(value, dict):
-        # The verbose encoding writes a record as a list of label and value.
-        labelled = isinstance(value.get("label"), str) and is_personal(value["label"])
-        return {
-            name: without_members(member)
-            for name, member in value.items()
-            if not is_personal(name) and not (labelled and name == "value")
-        }
-    return [without_members(element) for element in value] if isinstance(value, list) else value
+    return json.loads(strip_text(json.dumps(value).encode()))
 
 
 def is_text(kind: pa.DataType) -> bool:

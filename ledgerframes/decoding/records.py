@@ -17,7 +17,7 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.decoding import columns as col
-from ledgerframes.decoding.lenient import Differences, Origin, pointer_to, shorten
+from ledgerframes.decoding.lenient import Differences, Origin, object_of, pointer_to, shorten
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
 from ledgerframes.tables.table import Column, Table
@@ -97,12 +97,7 @@ class _Record:
         self._origin = origin
         self._left_out = left_out
         self._differences = Differences()
-        self._objects: dict[str, dict[str, Raw] | None] = {}
-        try:
-            str(item, "utf-8")
-            self._objects[""] = _members.decode(item)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise origin.error("item", f"expected a JSON object ({error}), got {shorten(item)}") from error
+        self._objects: dict[str, dict[str, Raw] | None] = {"": object_of(item, origin, "item")}
 
     def values(self) -> dict[str, Any]:
         """The values of the columns in the item, and `extra`."""
