@@ -9,7 +9,7 @@ from ledgerframes.tables.coin_flows import MINT_BURN, MOVEMENTS, TOKEN_TRANSFERS
 from ledgerframes.tables.governance import VOTES
 from ledgerframes.tables.history import EVENTS, UPDATES
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
-from ledgerframes.tables.network_activity import APP_DAILY, NETWORK_DAILY, VALIDATOR_DAILY
+from ledgerframes.tables.network_activity import APP_DAILY, NETWORK_DAILY, VALIDATOR_DAILY, counted, summed
 from ledgerframes.tables.rounds_and_rewards import REWARDS
 from ledgerframes.tables.star_dimensions import DATE, date_key, key
 from ledgerframes.tables.table import Column, Table
@@ -286,18 +286,6 @@ def _day(meaning: str) -> tuple[Column, ...]:
     )
 
 
-def _count(name: str, meaning: str, source: str, unit: str = "") -> Column:
-    return Column(name, INT64, meaning, False, unit, source)
-
-
-def _sum(name: str, meaning: str, source: str, unit: str = "coin") -> Column:
-    return Column(name, AMOUNT, f"{meaning}; null if a part of it is unknown.", True, unit, source)
-
-
-_CLAIMED: Final = _sum("rewards_claimed", "Rewards claimed on the day", "reward_flows")
-_EXPIRED: Final = _sum("rewards_expired", "Rewards that expired on the day", "reward_flows")
-_BYTES: Final = _count("traffic_bytes", "Traffic bought.", "traffic_purchases", "bytes")
-_BOUGHT: Final = _sum("traffic_paid", "Coin paid for traffic", "traffic_purchases")
 MART_NETWORK_DAILY: Final = Table(
     "mart_network_daily",
     "One row per day of the history: what happened in the network.",
@@ -321,11 +309,11 @@ MART_PARTY_DAILY: Final = Table(
     (
         *_day("The day, in UTC."),
         key("party_key", "The party.", "party_id"),
-        _count("actions", "Choices that it exercised, alone or with others.", "acting_parties of events"),
-        _count("payments", "Outputs that it paid to other parties.", "transfers", "outputs"),
-        _sum("paid", "Coin that it paid to other parties", "transfers"),
-        _sum("received", "Coin that it received from other parties", "transfers"),
-        _CLAIMED,
+        counted("actions", "Choices that it exercised, alone or with others.", "", "acting_parties of events"),
+        counted("payments", "Outputs that it paid to other parties.", "outputs", "transfers"),
+        summed("paid", "Coin that it paid to other parties", "transfers"),
+        summed("received", "Coin that it received from other parties", "transfers"),
+        summed("rewards_claimed", "Rewards claimed on the day", "reward_flows"),
         *_of(NETWORK_DAILY, "whole"),
     ),
 )
