@@ -72,10 +72,8 @@ def cursor_of(item: bytes) -> Cursor:
         msgspec.DecodeError: it is not complete JSON, or not an update.
         DecodeError: it has no cursor.
     """
-    place = _place(_item.decode(item))
-    if isinstance(place.migration_id, UnsetType):
-        raise _no_cursor(place, 0, "migration_id", "the member is missing", ENDPOINT, "updates")
-    return Cursor(place.migration_id, _micros(place, 0, ENDPOINT, "updates"))
+    read = _item.decode(item)
+    return _cursor(read, _micros(read, 0, ENDPOINT, "updates"), 0, ENDPOINT, "updates")
 
 
 def peek_events(body: bytes) -> PageIndex:
@@ -111,13 +109,18 @@ def _index(items: Sequence[_Item], endpoint: str, table: str) -> PageIndex:
     except (Irregular, pa.ArrowException):
         # One odd spelling sends the page to the slower reader, which accepts 0 to 9 digits.
         micros = [_micros(item, position, endpoint, table) for position, item in enumerate(items)]
-    cursors = []
-    for position, (item, instant) in enumerate(zip(items, micros, strict=True)):
-        migration_id = item.event.migration_id if isinstance(item.event, _Event) else item.migration_id
-        if isinstance(migration_id, UnsetType):
-            raise _no_cursor(item.update_id, position, "migration_id", "the member is missing", endpoint, table)
-        cursors.append(Cursor(migration_id, instant))
+    cursors = [
+        _cursor(item, instant, position, endpoint, table)
+        for position, (item, instant) in enumerate(zip(items, micros, strict=True))
+    ]
     return PageIndex(cursors, [item.update_id for item in items])
+
+
+def _cursor(item: _Item, micros: int, position: int, endpoint: str, table: str) -> Cursor:
+    migration_id = item.event.migration_id if isinstance(item.event, _Event) else item.migration_id
+    if isinstance(migration_id, UnsetType):
+        raise _no_cursor(item.update_id, position, "migration_id", "the member is missing", endpoint, table)
+    return Cursor(migration_id, micros)
 
 
 def _micros(item: _Item, position: int, endpoint: str, table: str) -> int:
