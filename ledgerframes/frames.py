@@ -305,59 +305,27 @@ def _series(column: pa.ChunkedArray, *, nullable: bool, decimals: Decimals, list
 
 
 _NAT: Final = -(2**63)
-_INT64: Final = 2**63
-
-
-#: Chunks are processed together up to this many bytes: pages yield thousands, and a small one takes 0.1 ms.
-_TOGETHER: Final = 2**24
-#: The number of texts that decide whether texts repeat, as parties do and ids do not.
-_SOME: Final = 4096
+#: Joins the texts of a list, which hardly ever hold it.
+_SEPARATOR: Final = "\x1f"
 
 
 def _tuples(column: pa.ChunkedArray) -> np.ndarray:
     """List cells as tuples, since pandas cannot group by arrays; None if a list is null."""
-    runs: list[list[pa.ListArray]] = []
-    room = 0
-    for chunk in column.chunks:
-        if not runs or chunk.nbytes > room:
-            runs.append([])
-            room = _TOGETHER
-        runs[-1].append(chunk)
-        room -= chunk.nbytes
-    cells, end = np.empty(len(column), dtype=object), 0
-    for run in runs:
-        lists = pa.concat_arrays(run)
-        start, end = end, end + len(lists)
-        _fill(cells[start:end], lists)
-    return cells
+    return np.concatenate([_objects([]), *map(_of_chunk, column.chunks)])
 
 
-def _fill(cells: np.ndarray, lists: pa.ListArray) -> None:
-    """Set the tuples of some lists, in cells that are None."""
-    lengths = pc.list_value_length(lists).fill_null(-1).to_numpy()
-    cells[lengths == 0] = _objects([()])
-    ends = np.cumsum(np.maximum(lengths, 0), dtype=np.int64)
+def _of_chunk(lists: pa.ListArray) -> np.ndarray:
+    """The same of one chunk; each distinct list becomes one tuple, as most recur."""
     texts = lists.flatten()
-    some = texts[:_SOME]
-    recurring = not texts.null_count and 2 * len(some.unique()) <= len(some)
-    coded = texts.dictionary_encode() if recurring else None
-    items = _objects((texts if coded is None else coded.dictionary).to_pylist())
-    codes = np.arange(len(texts)) if coded is None else coded.indices.to_numpy()
-    for length in np.unique(lengths[lengths > 0]).tolist():
-        rows = np.flatnonzero(lengths == length)
-        positions = (ends[rows] - length)[:, None] + np.arange(length)
-        cells[rows] = _cells(items, codes[positions], shared=recurring)
-
-
-def _cells(items: np.ndarray, codes: np.ndarray, *, shared: bool) -> np.ndarray:
-    """A tuple of items for each row of codes; with `shared`, equal rows have the same one."""
-    rows = None
-    if shared and len(items) ** codes.shape[1] < _INT64:
-        digits = len(items) ** np.arange(codes.shape[1])  # a row as a number whose digits are its codes
-        rows = pa.array(codes @ digits).dictionary_encode()
-        codes = rows.dictionary.to_numpy()[:, None] // digits % len(items)
-    cells = _objects([*zip(*items[codes.T].tolist(), strict=True)])
-    return cells if rows is None else cells[rows.indices.to_numpy()]
+    joinable = pa.types.is_string(texts.type) and not texts.null_count
+    if not joinable or pc.any(pc.match_substring(texts, _SEPARATOR)).as_py():
+        return _objects([None if cell is None else tuple(cell) for cell in lists.to_pylist()])
+    coded = pc.binary_join(lists, _SEPARATOR).dictionary_encode()
+    distinct = _objects([*(tuple(text.split(_SEPARATOR)) for text in coded.dictionary.to_pylist()), None])
+    cells = distinct[coded.indices.fill_null(-1).to_numpy()]
+    empty = pc.equal(pc.list_value_length(lists), 0).fill_null(False)  # noqa: FBT003
+    cells[empty.to_numpy(zero_copy_only=False)] = _objects([()])
+    return cells
 
 
 def _objects(values: list[Any]) -> np.ndarray:
