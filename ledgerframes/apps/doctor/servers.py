@@ -18,9 +18,8 @@ from ledgerframes.errors import (
     NoAnswerError,
     NotAuthorizedError,
     NotFoundError,
-    StatusError,
 )
-from ledgerframes.interfaces import ledger, looking_up, registry, scan, validator
+from ledgerframes.interfaces import ledger, registry, validator
 from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
 from ledgerframes.recording import REPLAYED
@@ -38,29 +37,12 @@ _PROBES: Final[dict[Interface, tuple[Request, str]]] = {
     "registry": (registry.INSTRUMENTS.request(query={"pageSize": 1}), "instruments"),
     "ledger": (ledger.LIST_USERS.request(query={"pageSize": 1}), "users"),
 }
-#: Routes of which a release has one or both, the older one first; tried with an id that does not exist.
-_NOWHERE: Final = "1220" + "00" * 32
-_ROUTES: Final[dict[Interface, tuple[Request, Request]]] = {
-    "scan": (
-        scan.UPDATE_BY_ID.request(path={"update_id": _NOWHERE}),
-        scan.UPDATE_BY_ID_V2.request(path={"update_id": _NOWHERE}),
-    ),
-    "ledger": (
-        looking_up.TRANSACTION_BY_ID.request(json={"updateId": _NOWHERE, "requestingParties": ["nobody::00"]}),
-        looking_up.UPDATE_BY_ID.request(json={"updateId": _NOWHERE, "updateFormat": {}}),
-    ),
-}
-
 
 _body: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def examine_server(net: Network, interface: Interface, server: str) -> Iterator[Finding]:
-    """Ask one server, with at most three requests.
-
-    Yields:
-        Examine whether it is reachable; if so, what it is, its clock, and which routes it has.
-    """
+    """Ask one server, with one request: whether it is reachable; if so, what it is, and its clock."""
     subject = f"{interface} {server}"
     request, member = _PROBES[interface]
     try:
@@ -76,8 +58,7 @@ def examine_server(net: Network, interface: Interface, server: str) -> Iterator[
         yield _no_such_server(subject, interface, f"its answer has no member {member!r}")
         return
     yield Finding(subject, "kind", "ok", f"it answers as a {interface} does")
-    yield from _clock(answer, subject)
-    yield from _routes(net, interface, server, subject)
+    yield _clock(answer, subject)
 
 
 def _failed(error: LedgerframesError, subject: str, interface: Interface) -> Iterator[Finding]:
@@ -115,47 +96,17 @@ def _no_such_server(subject: str, interface: Interface, why: str) -> Finding:
     return Finding(subject, "kind", "fail", f"this is not a {interface}: {why}", advice)
 
 
-def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Iterator[Finding]:
+def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Finding:
     """Compare clocks by the header Date, relative to the middle of the request."""
     if REPLAYED in answer.headers:
-        yield Finding(subject, "clock", "unknown", "its answers were recorded")
-        return
+        return Finding(subject, "clock", "unknown", "its answers were recorded")
     try:
         there = parsedate_to_datetime(answer.headers["date"])
     except (KeyError, ValueError):
-        yield Finding(subject, "clock", "unknown", "it sends no Date header")
-        return
+        return Finding(subject, "clock", "unknown", "it sends no Date header")
     apart = (datetime.now(UTC) - there).total_seconds() - answer.seconds / 2 - 0.5
     if abs(apart) <= SKEW:
-        yield Finding(subject, "clock", "ok", f"within {SKEW:g} s of this machine's")
-        return
+        return Finding(subject, "clock", "ok", f"within {SKEW:g} s of this machine's")
     found = f"this machine's is {abs(apart):,.0f} s {'ahead of' if apart > 0 else 'behind'} it"
     advice = "set the clock: a sync looks for the newest updates near this machine's now"
-    yield Finding(subject, "clock", "warn", found, advice)
-
-
-def _routes(net: Network, interface: Interface, server: str, subject: str) -> Iterator[Finding]:
-    """Examine which of an older and a newer route the server knows."""
-    if interface not in _ROUTES:
-        return
-    there = [str(request.endpoint) for request in _ROUTES[interface] if _knows(net, request, server)]
-    if not there:
-        found, advice = "it knows no route to an update by its id", "history loads all the same"
-        yield Finding(subject, "release", "warn", found, advice)
-        return
-    newest = str(_ROUTES[interface][1].endpoint)
-    release = "it has" if len(there) > 1 else "a newer release, with" if newest in there else "an older release, with"
-    yield Finding(subject, "release", "ok", f"{release} {' and '.join(there)}")
-
-
-def _knows(net: Network, request: Request, server: str) -> bool:
-    """Whether a server has a route: its answer to an id that does not exist shows it."""
-    try:
-        Sender(net.transport).on(server).send(request, read=msgspec.json.decode, attempts=1)
-    except NotFoundError as error:
-        return not error.unknown_route
-    except StatusError as error:
-        return error.status != 405
-    except LedgerframesError:
-        return False
-    return True
+    return Finding(subject, "clock", "warn", found, advice)
