@@ -322,7 +322,7 @@ def _of_chunk(lists: pa.ListArray) -> np.ndarray:
         return _objects([None if cell is None else tuple(cell) for cell in lists.to_pylist()])
     coded = pc.binary_join(lists, _SEPARATOR).dictionary_encode()
     distinct = _objects([*(tuple(text.split(_SEPARATOR)) for text in coded.dictionary.to_pylist()), None])
-    cells = distinct[coded.indices.fill_null(-1).to_numpy()]
+    cells: np.ndarray = distinct[coded.indices.fill_null(-1).to_numpy()]
     empty = pc.equal(pc.list_value_length(lists), 0).fill_null(False)  # noqa: FBT003
     cells[empty.to_numpy(zero_copy_only=False)] = _objects([()])
     return cells

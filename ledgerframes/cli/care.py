@@ -88,8 +88,6 @@ def doctor(
     named: Annotated[
         str | None, typer.Argument(metavar="[NETWORK]", help="A profile, or the URL of a scan.", show_default=False)
     ] = None,
-    *,
-    store: Annotated[str | None, typer.Option(help="A lake to look at too: a folder, or an object-store URL.")] = None,
 ) -> Any:
     """Say what can be reached, what answers there, and what to do about what is wrong.
 
@@ -98,4 +96,4 @@ def doctor(
     from ledgerframes.apps.doctor.examine import doctor as examine
 
     with network(named) as net:
-        return examine(net, store=store)
+        return examine(net)

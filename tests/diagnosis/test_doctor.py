@@ -180,22 +180,6 @@ def test_a_scan_of_another_network_or_one_that_lags_is_told(ledger):
     assert behind.scan_url in finding(late, "same end").found
 
 
-def test_a_lake_is_looked_at(ledger, tmp_path):
-    before = lf.doctor(ledger, store=tmp_path / "lake")
-    lf.open_store(tmp_path / "lake").sync(ledger, progress=False)
-    after = lf.doctor(ledger, store=tmp_path / "lake")
-    with lf.sandbox(seed=99, updates=30) as other:
-        wrong = lf.doctor(other, store=tmp_path / "lake")
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    assert finding(lf.doctor(ledger, store=tmp_path / "file" / "lake"), "writing").status == "fail"
-    with pytest.raises(lf.errors.InputError, match=r"store=.* is not valid: give a path"):
-        lf.doctor(ledger, store=lf.open_store(tmp_path / "lake"))
-
-    assert finding(before, "coverage").status == "skipped"
-    assert (finding(after, "coverage").status, finding(after, "network").status) == ("ok", "ok")
-    assert finding(wrong, "network").status == "fail"
-
-
 @pytest.mark.parametrize(("port", "code"), [(None, 0), (9, 1)], ids=["well", "not reached"])
 def test_the_command_ends_by_what_it_found(ledger, monkeypatch, command, port, code):
     url = ledger.sandbox.scan_url if port is None else f"http://127.0.0.1:{unused_port()}"

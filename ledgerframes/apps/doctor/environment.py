@@ -1,4 +1,4 @@
-"""The local side of a connection: versions, settings, tokens' lifetimes, proxies, and a lake's folder."""
+"""The local side of a connection: versions, settings, tokens' lifetimes, proxies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare
@@ -16,18 +15,13 @@ from ledgerframes.config.profiles import FILE, config_folder
 from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
 from ledgerframes.config.token_sources import claims, expiry
 from ledgerframes.decoding.compiled.choice import VARIABLE, choice
-from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError
-from ledgerframes.export.atomic_write import check_folder
+from ledgerframes.errors import ConfigurationError, LedgerframesError
 from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text
-from ledgerframes.store.lake import Lake
-from ledgerframes.store.opening import open_store
-from ledgerframes.store.sync.agreement import network_for
 from ledgerframes.transport.proxies import proxy_for
 
 HERE: Final = "this machine"
 SOON: Final = 600
-_SETTLE: Final = 60_000_000
 
 
 def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -96,39 +90,3 @@ def _token(check: str, secret: Secret) -> Iterator[Finding]:
         found = "it names no audience (aud): Canton refuses such tokens from 3.7 on"
         advice = "have the identity provider put the participant's audience into its tokens"
         yield Finding(HERE, f"{check}'s audience", "warn", found, advice)
-
-
-def examine_store(net: Network | None, place: str | os.PathLike[str]) -> Iterator[Finding]:
-    """Examine a lake: whether it can be written, what it covers, and whether it is this network's."""
-    lake = Lake(place)
-    subject = f"store {place}"
-    if "://" not in str(place):
-        yield _writing(Path(place), subject)
-    try:
-        coverage = open_store(place).coverage()
-        network = lake.history().network
-    except LedgerframesError as error:
-        yield Finding(subject, "coverage", "fail", bare(error), "`ledgerframes check` shows what is damaged")
-        return
-    if network is None:
-        yield Finding(subject, "coverage", "skipped", "nothing was synced yet", f"`ledgerframes sync {place}` begins")
-        return
-    gaps = len(coverage) - coverage["migration_id"].nunique()
-    text = f"{len(coverage)} intervals up to {coverage['up_to'].max()}" if len(coverage) else "no interval"
-    yield Finding(subject, "coverage", "warn" if gaps else "ok", text, "the next sync fills the gaps" if gaps else "")
-    if net is not None and net.settings.scan_url:
-        try:
-            network_for(net, lake, _SETTLE)
-        except LedgerframesError as error:
-            yield Finding(subject, "network", "fail", bare(error), "name the lake of this network, or its scan")
-        else:
-            yield Finding(subject, "network", "ok", "it holds this network's history")
-
-
-def _writing(folder: Path, subject: str) -> Finding:
-    try:
-        check_folder(folder)
-    except InputError as error:
-        found, _, advice = str(error).partition("; ")
-        return Finding(subject, "writing", "fail", found, advice)
-    return Finding(subject, "writing", "ok", f"{folder} can be written")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ledgerframes.arguments import flag, path, suggesting
+from ledgerframes.arguments import flag, suggesting
 from ledgerframes.config.settings import INTERFACES
 from ledgerframes.errors import ConfigurationError
 
@@ -20,22 +20,20 @@ if TYPE_CHECKING:
 
 
 @suggesting
-def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progress: bool | None = None) -> Diagnosis:
+def doctor(net: Network, *, progress: bool | None = None) -> Diagnosis:
     """Examine a connection: reachable servers, their answers, clocks, tokens, migrations, and remedies for problems.
 
     Only safe reads are sent, at most about 30, whatever there is to examine; servers not asked then are listed.
 
     Args:
         net: the network.
-        store: a lake to look at too: its folder, or its object-store URL.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook and log lines elsewhere.
 
     Returns:
         A `Diagnosis`: true if nothing fails; `to_frame()`, `to_json()`; no token is in it.
 
     Raises:
-        InputError: `store` is not a path, or `progress` not True, False or None. A server's failure is part of the
-            result instead.
+        InputError: `progress` is not True, False or None. A server's failure is part of the result instead.
 
     Example:
         >>> import ledgerframes as lf
@@ -47,11 +45,10 @@ def doctor(net: Network, *, store: str | os.PathLike[str] | None = None, progres
     from ledgerframes.loaders.progress import progress_of
 
     progress = None if progress is None else flag(progress, "progress")
-    place = None if store is None else path(store, "store")
     began, before = time.monotonic(), _requests(net)
     findings: list[Finding] = []
     with progress_of("doctor", shown=progress, unit="checks") as shown:
-        for finding in _examine(net, place):
+        for finding in _examine(net):
             shown.advance(1, finding.subject)
             findings.append(finding)
     return Diagnosis(tuple(findings), _requests(net) - before, time.monotonic() - began)
@@ -65,7 +62,7 @@ def _requests(net: Network) -> int:
         return 0
 
 
-def _examine(net: Network, store: str | None) -> Iterator[Finding]:
+def _examine(net: Network) -> Iterator[Finding]:
     from ledgerframes.apps.doctor import environment, histories, servers
     from ledgerframes.apps.doctor.diagnosis import Finding
 
@@ -84,5 +81,3 @@ def _examine(net: Network, store: str | None) -> Iterator[Finding]:
             yield from findings
     if scans:
         yield from histories.examine_history(net, tuple(scans[:_COMPARED]))
-    if store is not None:
-        yield from environment.examine_store(net, store)
