@@ -1,4 +1,4 @@
-"""`by_stub`: the public names of a package, as its stub lists them, each imported when it is first used."""
+"""`by_stub`: the public names of a package or module, as its stub lists them, each imported when it is first used."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 
 def by_stub(package: str, file: str) -> tuple[dict[str, str], list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Read the stub of a package and return the parts of its lazy imports.
+    """Read the stub of a package or module and return the parts of its lazy imports.
 
     Args:
         package: its name.
-        file: its `__init__.py`; the stub is next to it.
+        file: its `__file__`; the stub is next to it.
 
     Returns:
         The module of each name, `__all__`, `__getattr__` and `__dir__`.

@@ -1,17 +1,5 @@
 """The classes of functions' results, for annotations and `isinstance`: `lf.types.History` and others."""
 
-from ledgerframes.apps.doctor.diagnosis import Diagnosis, Finding
-from ledgerframes.export.report import ExportReport
-from ledgerframes.loaders.cross_check import CrossCheck
-from ledgerframes.loaders.history import History, Verdicts
-from ledgerframes.loaders.ledger import LedgerHistory
-from ledgerframes.loaders.opening import Opening
-from ledgerframes.loaders.planning import Plan
-from ledgerframes.network import Network
-from ledgerframes.store.store import Store
-from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.public_names import by_stub
 
-__all__ = [
-    "CrossCheck", "Diagnosis", "ExportReport", "Finding", "History", "LedgerHistory", "Network",
-    "Opening", "Plan", "Store", "SyncReport", "Verdicts",
-]  # fmt: skip
+_, __all__, __getattr__, __dir__ = by_stub(__name__, __file__)

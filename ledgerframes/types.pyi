@@ -1,0 +1,12 @@
+from ledgerframes.apps.doctor.diagnosis import Diagnosis as Diagnosis
+from ledgerframes.apps.doctor.diagnosis import Finding as Finding
+from ledgerframes.export.report import ExportReport as ExportReport
+from ledgerframes.loaders.cross_check import CrossCheck as CrossCheck
+from ledgerframes.loaders.history import History as History
+from ledgerframes.loaders.history import Verdicts as Verdicts
+from ledgerframes.loaders.ledger import LedgerHistory as LedgerHistory
+from ledgerframes.loaders.opening import Opening as Opening
+from ledgerframes.loaders.planning import Plan as Plan
+from ledgerframes.network import Network as Network
+from ledgerframes.store.store import Store as Store
+from ledgerframes.store.sync.report import SyncReport as SyncReport
