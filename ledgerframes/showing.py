@@ -100,7 +100,7 @@ class Shown:
         kinds = {name: " class='number'" if name in numbers else " class='time'" if name in times else ""
                  for name in columns}  # fmt: skip
         head = "".join(
-            f"<th{kinds[name]}>{_escaped(heads.get(name, str(name).replace('_', ' ')))}</th>" for name in columns
+            f"<th{kinds[name]}>{escape(heads.get(name, str(name).replace('_', ' ')))}</th>" for name in columns
         )
         rows = "".join(
             "<tr>" + "".join(_td(cell(row[name], str(name), ids), kinds[name]) for name in columns) + "</tr>"
@@ -164,9 +164,9 @@ class Reference(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
                         for name in self.columns], width)  # fmt: skip
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{_escaped(str(name))}</th>" for name in self.columns)
+        head = "".join(f"<th>{escape(str(name))}</th>" for name in self.columns)
         rows = "".join(
-            "<tr>" + "".join(f"<td>{_escaped(cell(row[name], str(name), {}, whole=True).words)}</td>" for name in row)
+            "<tr>" + "".join(f"<td>{escape(cell(row[name], str(name), {}, whole=True).words)}</td>" for name in row)
             + "</tr>" for row in self.to_dict("records")
         )  # fmt: skip
         return f"{_STYLE}<table class='lf-table'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -345,11 +345,12 @@ def _as_of(attrs: Mapping[str, Any]) -> list[str]:
 
 
 def _td(shown: Cell, kind: str) -> str:
-    title = f" title='{_escaped(shown.whole)}'" if shown.whole else ""
+    title = f" title='{escape(shown.whole)}'" if shown.whole else ""
     if shown.whole and not kind:
-        return f"<td{title}><i data-hint='{_escaped(shown.words)}'></i><s>{_escaped(shown.whole)}</s></td>"
-    return f"<td{kind}{title}>{_escaped(shown.words)}</td>"
+        return f"<td{title}><i data-hint='{escape(shown.words)}'></i><s>{escape(shown.whole)}</s></td>"
+    return f"<td{kind}{title}>{escape(shown.words)}</td>"
 
 
-def _escaped(text: str) -> str:
-    return html.escape(visible(text, lines=True))
+def escape(value: object) -> str:
+    """Text that a browser shows unchanged; unprintable characters are shown by their codes."""
+    return html.escape(visible(str(value), lines=True))

@@ -66,7 +66,7 @@ class Staging:
             _sweep(self._folder)
             self._aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self._folder)).absolute()
             self._life.callback(_forget, self._aside)
-            self._life.enter_context(_locked(self._aside / _LOCK))
+            _taken(self._aside / _LOCK, self._life)
             (self._aside / "new").mkdir()
             (self._aside / "old").mkdir()
         return self
@@ -209,14 +209,6 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process, however it ends; without locks, nothing is ever swept."""
-    with ExitStack() as locks:
-        _taken(path, locks)
-        yield
-
-
 def _sweep(folder: Path) -> None:
     """Finish the moves of processes that are gone, and remove their hidden folders."""
     for aside in folder.glob(f"{_ASIDE}*"):
@@ -229,7 +221,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _taken(path: Path, locks: ExitStack) -> bool:
-    """Take a lock, until the stack closes, if it is free; a file system may have no locks."""
+    """Take a lock if it is free, until the stack closes or the process ends; without locks, nothing is ever swept."""
     from filelock import FileLock
 
     try:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 DAY: Final = 86_400_000_000
 QUARTER: Final = 100  # bars at most, so that the days of a quarter have one each
 _SECOND: Final = 1_000_000
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST: Final = -62_135_510_400 * _SECOND  # the second day of year 1: matplotlib writes no earlier date
 _LAST: Final = 253_402_214_400 * _SECOND  # the last day of year 9999
 _MONDAY: Final = 4 * DAY  # 1970 began on a Thursday
@@ -160,14 +158,16 @@ def within_years(times: Micros) -> npt.NDArray[np.datetime64]:
 
 def moment_words(micros: int) -> str:
     """An instant to the second, or to the millisecond where it has those."""
-    text = str(np.datetime_as_string(within_years(np.array([micros], dtype=np.int64)), unit="ms")[0])
-    return text.replace("T", " ").removesuffix(".000")
+    return _moment(micros, "ms").removesuffix(".000")
 
 
 def moment_text(micros: int) -> str:
     """An instant to the minute: 2025-03-03 09:30."""
-    moment = _EPOCH + timedelta(microseconds=int(np.clip(micros, _FIRST, _LAST)))
-    return f"{moment.year:04}-{moment:%m-%d %H:%M}"
+    return _moment(micros, "m")
+
+
+def _moment(micros: int, unit: Literal["m", "ms"]) -> str:
+    return str(np.datetime_as_string(within_years(np.array([micros], dtype=np.int64)), unit=unit)[0]).replace("T", " ")
 
 
 def between(times: Micros) -> str:

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.page import Section, escape, listed, text
+from ledgerframes.apps.html_report.page import Section, listed, text
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.errors import LedgerframesError
 from ledgerframes.number_format import amount_text, count_text, plural
+from ledgerframes.showing import escape
 
 Amount = int | Decimal | None
 #: A figure, and its value in USD if that is meaningful and known.

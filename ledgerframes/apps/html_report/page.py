@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import re
 import subprocess
@@ -17,11 +16,10 @@ from typing import Any, Final, Literal, Self
 
 import pandas as pd
 
-from ledgerframes.errors import visible
 from ledgerframes.plot.contents import Content
 from ledgerframes.plot.palette import style
 from ledgerframes.plot.static.vectors import ENDED, drawing_process, drawn_by, in_both
-from ledgerframes.showing import cell, ids_of, is_number, labelled
+from ledgerframes.showing import cell, escape, ids_of, is_number, labelled
 from ledgerframes.stopping import Stop
 from ledgerframes.threads import result, spawn
 
@@ -127,11 +125,6 @@ def page(title: str, subtitle: str, sections: Iterable[Section], *, head: str = 
         f"<title>{escape(title)}</title><style>{_STYLE}</style>{head}</head>"
         f"<body><h1>{escape(title)}</h1><p class='quiet'>{escape(subtitle)}</p>{contents}{body}{foot}</body></html>\n"
     )
-
-
-def escape(value: Any) -> str:
-    """Text that a browser shows unchanged; unprintable characters are shown by their codes."""
-    return html.escape(visible(str(value), lines=True))
 
 
 def text(words: str, *, quiet: bool = False) -> str:
