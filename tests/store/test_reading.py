@@ -85,9 +85,15 @@ WHERE = {
     ),
     "null": lambda rows, *_: ({"effective_at": None}, rows.effective_at.isna()),
     "a text for a time": lambda rows, low, _: ({"record_time": text(low)}, rows.record_time == low),
-    "all of several": lambda rows, low, _: (
-        {"record_time": (text(low), None), "kind": ["assignment", "transaction"]},
-        (rows.record_time >= low) & rows.kind.isin(["assignment", "transaction"]),
+    "compared": lambda rows, low, _: ([("record_time", ">=", text(low))], rows.record_time >= low),
+    "in": lambda rows, low, _: ([("record_time", "in", [text(low)])], rows.record_time == low),
+    "or": lambda rows, low, _: (
+        [[("record_time", ">=", text(low))], [("kind", "=", "assignment")]],
+        (rows.record_time >= low) | (rows.kind == "assignment"),
+    ),
+    "and": lambda rows, low, _: (
+        [("record_time", ">=", text(low)), ("kind", "not in", ["assignment"])],
+        (rows.record_time >= low) & (rows.kind != "assignment"),
     ),
     "an expression": lambda rows, *_: (pc.field("kind") == "assignment", rows.kind == "assignment"),
 }  # fmt: skip
@@ -120,7 +126,8 @@ WRONG_VALUES = {
     "in a list": ("updates", {"migration_id": [0, "1"]}, r"where\['migration_id'\]='1'"),
     "three of a tuple": ("updates", {"migration_id": (0, 1, 2)}, "give a list for several values, or a pair"),
     "unknown column": ("events", {"template": "x"}, "'events' has no column 'template'; did you mean 'template_id'"),
-    "a list": ("updates", [("kind", "=", "x")], "store.sql takes SQL"),
+    "unknown operator": ("updates", [("kind", "~", "x")], "is not a list of .column, operator, value"),
+    "two of a triple": ("updates", [("kind", "x")], "is not a list of .column, operator, value"),
     "expression": ("updates", pc.field("record_time") > pc.scalar("2025"), "cannot be applied to 'updates'"),
     "text": ("updates", "kind = 'x'", "store.sql takes SQL"),
 }  # fmt: skip

@@ -61,7 +61,7 @@ def load(
         end: exclusive, in the same forms; without it up to the end of the stored history.
         last: `"7d"`, `"1h 30min"` or a timedelta, back from the end of the stored table; instead of `start`.
         where: `{column: value}`, `{column: [values]}`, `{column: (start, end)}` for a range, start inclusive, end
-            exclusive, None for an open side; or a pyarrow expression, as `pc.field("depth") > 1`. Times as in `start`.
+            exclusive, None for an open side; `[(column, ">", value), …]`; or a pyarrow expression. Times as in `start`.
         as_of: an older state: a sync's id, the number of a document, or a time.
         allow_partial: return the available part of a range that is not wholly covered.
         as_: `"pandas"`, `"arrow"` or `"polars"`.

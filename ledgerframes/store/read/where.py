@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import reduce
@@ -17,10 +17,12 @@ from ledgerframes.errors import InputError
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import to_micros
 
-Where = Any  # a pyarrow Expression, or a mapping of column to value, values or range
+Where = (
+    Any  # a pyarrow Expression, a mapping of column to value, values or range, or a list of (column, operator, value)
+)
 _FORMS: Final = (
-    "give {column: value}, {column: [value, value]}, {column: (start, end)} for a range, or a pyarrow expression;"
-    " store.sql takes SQL"
+    "give {column: value}, {column: [value, value]}, {column: (start, end)} for a range, [(column, '>', value)] or a"
+    " pyarrow expression; store.sql takes SQL"
 )
 
 
@@ -40,6 +42,8 @@ def conditions(where: Where, table: Table) -> pc.Expression | None:
         if not terms:
             return None
         rows = reduce(lambda left, right: left & right, terms)
+    elif isinstance(where, Sequence) and not isinstance(where, str):
+        rows = _listed(where, table)
     else:
         refuse("where", where, _FORMS)
     try:
@@ -70,6 +74,31 @@ def _within(table: Table, name: str, value: tuple[Any, ...]) -> pc.Expression:
     if end is not None:
         rows &= pc.field(name) < _scalar(table, name, end)
     return rows
+
+
+def _listed(where: Sequence[Any], table: Table) -> pc.Expression:
+    """Triples as pyarrow reads them: a list combines them with and, a list of lists with or."""
+    import pyarrow.parquet as pq
+
+    groups = [[group] if isinstance(group, tuple) else group for group in where]
+    try:
+        terms = [[(name, operator, value) for name, operator, value in group] for group in groups]
+        table.pick(sorted({name for group in terms for name, _, _ in group}), "where")
+        read = [[(name, how, _operand(table, name, value)) for name, how, value in group] for group in terms]
+        # Groups of single triples are one group: all of them must hold.
+        return pq.filters_to_expression(
+            [term for group in read for term in group] if all(isinstance(group, tuple) for group in where) else read
+        )
+    except (TypeError, ValueError, IndexError, pa.ArrowException) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"where={shown(where)} is not a list of (column, operator, value): {error}") from error
+
+
+def _operand(table: Table, name: str, value: Any) -> Any:
+    if isinstance(value, list | tuple | set | frozenset):
+        return pa.array([_value(table, name, item) for item in value], table.schema.field(name).type)
+    return None if value is None else _scalar(table, name, value)
 
 
 def _scalar(table: Table, name: str, value: Any) -> pa.Scalar:
