@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import blake2b
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
+
+import numpy as np
 
 from ledgerframes.errors import InputError
 
@@ -64,6 +69,8 @@ DARK: Final = Tones(
     rest="#717c88",
 )
 HUES: Final = len(LIGHT.hues)
+#: A colour in the style of an element of SVG.
+_COLOUR: Final = re.compile('(?:(?<=: )|(?<=fill="))#[0-9a-f]{6}')  # the second one of hatches
 
 
 def hues_of(names: Iterable[str]) -> dict[str, int | None]:
@@ -80,6 +87,31 @@ def hues_of(names: Iterable[str]) -> dict[str, int | None]:
         found[name] = next(place for k in range(HUES) if (place := (start + k * step) % HUES) in free)
         free.discard(found[name])
     return found
+
+
+def in_dark(svg: str) -> str | None:
+    """A chart of the light palette in the colours of the dark one; None if one of its colours has no counterpart."""
+    dark = _counterparts()
+    if not {*_COLOUR.findall(svg)} <= dark.keys():
+        return None
+    return _COLOUR.sub(lambda colour: dark[colour[0]], svg)
+
+
+@cache
+def _counterparts() -> Mapping[str, str]:
+    """The colour on a dark background for each one on a light background."""
+    return dict(zip(_shades(LIGHT), _shades(DARK), strict=True))
+
+
+def _shades(tones: Tones) -> list[str]:
+    """Each hue mixed with the background or the text in steps of a fifth of a percent, then the other colours."""
+    from matplotlib.colors import to_rgba_array
+
+    share = np.linspace(0, 1, 501)[:, None]
+    hues, others = to_rgba_array((*tones.hues, tones.rest)), to_rgba_array((tones.ground, tones.text))
+    mixes = [share * hue + (1 - share) * other for hue, other in product(hues, others)]
+    rows = np.concatenate([*mixes, others, to_rgba_array((tones.quiet, tones.faint))])[:, :3]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in np.rint(rows * 255).astype(int).tolist()]
 
 
 def inside(ax: Axes) -> Tones:

@@ -17,7 +17,8 @@ from matplotlib.colors import to_rgb, to_rgba
 
 import ledgerframes as lf
 from ledgerframes.plot.contents import Bars, Flows, Matrix, Nothing, Panels, Stack, Steps
-from ledgerframes.plot.palette import luminance
+from ledgerframes.plot.palette import in_dark, luminance
+from ledgerframes.plot.static.vectors import vectors
 from tests.plots import frames
 from tests.plots.seen import drawn, outside_of_the_figure, overlapping, subtitle, words
 
@@ -51,6 +52,7 @@ CHARTS = {
     "retention": (Matrix, r"lf\.retention", frames.cohorts(6), frames.cohorts(60)),
 }  # fmt: skip
 KINDS, GIVERS, USUAL, MANY = (dict(zip(CHARTS, column, strict=True)) for column in zip(*CHARTS.values(), strict=True))
+COLOUR = re.compile('(?<=[ "])#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})')
 LONG = "a-validator-of-a-consortium-with-an-exceedingly-long-name-that-does-not-end-"
 IDS = {"source_synchronizer", "target_synchronizer", "party_id", "party", "sender", "receiver", "synchronizer_id"}
 IDS |= {"provider", "validator"}
@@ -111,6 +113,28 @@ def test_a_case_is_one_content_that_both_libraries_draw(name, case):
     assert content.title in figure.layout.title.text
     assert overlapping(words(ax)) == []
     assert outside_of_the_figure(ax, words(ax)) == []
+
+
+@pytest.mark.long(quick=2)
+@pytest.mark.parametrize("name", USUAL)
+def test_a_dark_chart_follows_from_a_light_one_but_for_heat_maps(name):
+    light, dark = (vectors(getattr(lf.plot, name).__wrapped__(USUAL[name]), theme) for theme in ("light", "dark"))
+
+    followed = in_dark(light)
+
+    assert (followed is None) == (KINDS[name] is Matrix)
+    if followed is not None:
+        assert outline(followed) == outline(dark)
+        assert np.abs(colours(followed) - colours(dark)).max() <= 1  # of 255: mixes are rounded twice
+
+
+def outline(svg):
+    """The drawing without its colours, and without the ids that are made of them."""
+    return re.sub(r"\b[mh][0-9a-f]{10}\b", "", COLOUR.sub("", svg))
+
+
+def colours(svg):
+    return np.array([[int(part, 16) for part in found] for found in COLOUR.findall(svg)])
 
 
 @pytest.mark.long(quick=6)

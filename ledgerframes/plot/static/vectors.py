@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final, Literal
 
 from ledgerframes.plot.contents import Content
-from ledgerframes.plot.palette import style
+from ledgerframes.plot.palette import in_dark, style
 
 #: What the process runs; it imports what this one does.
 _PROGRAM: Final = (
@@ -44,7 +44,8 @@ def vectors(content: Content, theme: Literal["light", "dark"]) -> str:
 
 def in_both(content: Content) -> tuple[str, str]:
     """A chart for a light page and for a dark one."""
-    return vectors(content, "light"), vectors(content, "dark")
+    light = vectors(content, "light")
+    return light, in_dark(light) or vectors(content, "dark")  # for colours of a heat map
 
 
 def drawing_process() -> subprocess.Popen[bytes] | None:
