@@ -17,7 +17,7 @@ from ledgerframes.store.sync.agreement import Agreement
 
 @dataclass
 class _Shard:
-    """What is known of a shard, in record times.
+    """The knowledge of one shard, in record times.
 
     Attributes:
         lo: where it begins.
