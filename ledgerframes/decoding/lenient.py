@@ -263,7 +263,9 @@ def object_of(raw: Raw | bytes, origin: Origin, what: str) -> dict[str, Raw]:
     try:
         str(raw, "utf-8")  # msgspec does not look inside the texts that it keeps raw
         return _members.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        raise origin.error(what, f"not UTF-8: {error}") from error
+    except (msgspec.DecodeError, RecursionError) as error:
         raise origin.error(what, f"expected a JSON object ({error}), got {shorten(raw)}") from error
 
 
