@@ -53,7 +53,7 @@ def read_records(
         items: one JSON object per row.
         endpoint: method and path, for messages.
         supplied: values of the other columns.
-        left_out: pointers to leave out everywhere, also in `extra` and JSON columns.
+        left_out: pointers to leave out of `extra`.
         named: the name of each item in messages; its position by default.
 
     Raises:
@@ -126,17 +126,11 @@ class _Record:
 
     def _read(self, column: Column, raw: Raw) -> Any:
         if column.kind is JSON:
-            return self._json(column.source, raw)
+            return bytes(raw).decode()
         if column.kind is TIME:
             return self._time(column, raw)
         value = _READERS[column.kind.name](raw)
         return None if value == "" and column.spelling == "empty is unset" else value
-
-    def _json(self, source: str, raw: Raw) -> str:
-        below = [pointer for pointer in self._left_out if pointer.startswith(f"{source}/")]
-        for pointer in below:
-            raw = _without(raw, pointer[len(source) + 1 :].split("/"))
-        return bytes(raw).decode()
 
     def _time(self, column: Column, raw: Raw) -> int | None:
         text = bytes(raw).decode().strip('"')
@@ -200,21 +194,6 @@ def _tree_of(sources: tuple[str, ...]) -> dict[str, Any]:
             origin = origin.setdefault(step, {})
         origin[name] = {}
     return tree
-
-
-def _without(raw: Raw, steps: Sequence[str]) -> Raw:
-    """A JSON value without one of its members."""
-    try:
-        members = _members.decode(raw)
-    except msgspec.DecodeError:
-        return raw
-    if steps[0] not in members:
-        return raw
-    if len(steps) == 1:
-        del members[steps[0]]
-    else:
-        members[steps[0]] = _without(members[steps[0]], steps[1:])
-    return Raw(msgspec.json.encode(members))
 
 
 def _whole(raw: Raw) -> int:

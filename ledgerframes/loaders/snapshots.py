@@ -10,7 +10,7 @@ import pyarrow as pa
 from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.personal import LEFT_OUT, json_columns, strip_batch
+from ledgerframes.decoding.personal import LEFT_OUT, json_columns, without_personal
 from ledgerframes.errors import InputError, NotFoundError
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.rules import PartyId, distinct
@@ -53,9 +53,10 @@ def load_licenses(load: TableLoad) -> Any:
         load.net.scan, "validator_licenses", items="validator_licenses", following="next_page_token", argument="after"
     )
     batch = load.read(items)
-    if not keeps:
-        # The column names one member; the same data may also be elsewhere, in `extra` for example.
-        batch, _ = strip_batch(batch, json_columns(load.table))
+    # The column names one member of the payload; the same data may also be elsewhere, in `extra` for example.
+    for name in [] if keeps else json_columns(load.table):
+        place = load.table.names.index(name)
+        batch = batch.set_column(place, batch.schema.field(place), without_personal(batch.column(place)))
     return load.frame(_newest(batch))
 
 
