@@ -7,6 +7,7 @@ from typing import Final
 
 from ledgerframes.tables.active_contracts import COINS
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
+from ledgerframes.tables.rounds_and_rewards import priced
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.tables.table import Column, Table
 
@@ -87,13 +88,7 @@ SUPPLY_PER_ROUND: Final = Table(
 
 def _stock(name: str, meaning: str, source: str) -> tuple[Column, Column]:
     """An amount at a time, and the same in USD."""
-    meaning = meaning if "; null" in meaning else f"{meaning.removesuffix('.')}; {_UNREAD}"
-    worth = f"The same as {name} in USD, at the price of the round; null if either is unknown."
-    by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
-    return (
-        Column(name, AMOUNT, meaning, True, "coin", source),
-        Column(f"{name}_usd", AMOUNT, worth, True, "USD", by_price),
-    )
+    return priced(name, meaning if "; null" in meaning else f"{meaning.removesuffix('.')}; {_UNREAD}", source)
 
 
 def _locked(purpose: str, words: str, source: str) -> tuple[Column, Column]:

@@ -101,6 +101,11 @@ def summed(name: str, meaning: str, source: str, unit: str = "coin") -> Column:
     return Column(name, AMOUNT, f"{meaning}; null if a part of it is unknown.", True, unit, source)
 
 
+def valued(name: str, meaning: str, source: str) -> tuple[Column, Column]:
+    """The sum of an amount in an interval, and the same in USD."""
+    return summed(name, meaning, source), summed(f"{name}_usd", "The same at the prices of the rounds", source, "USD")
+
+
 NETWORK_DAILY: Final = Table(
     "network_daily",
     "One row per day in UTC from the first update to the last: what happened in the network.",
@@ -128,12 +133,9 @@ NETWORK_DAILY: Final = Table(
                 "parties", "acting_parties of events", True),
         counted("apps", "Providers of applications that were given reward coupons.", "parties", "reward_flows"),
         counted("payments", "Outputs of transfers between different parties.", "outputs", "transfers"),
-        summed("paid", "Coin paid between different parties", "transfers"),
-        summed("paid_usd", "The same at the prices of the rounds", "transfers", "USD"),
-        summed("minted", "Coin minted", "mint_burn"),
-        summed("minted_usd", "The same at the prices of the rounds", "mint_burn", "USD"),
-        summed("burned", "Coin burned", "mint_burn"),
-        summed("burned_usd", "The same at the prices of the rounds", "mint_burn", "USD"),
+        *valued("paid", "Coin paid between different parties", "transfers"),
+        *valued("minted", "Coin minted", "mint_burn"),
+        *valued("burned", "Coin burned", "mint_burn"),
         summed("fees", "Fees of transfers and purchases, which are part of the burned amount", "mint_burn"),
         summed("net_change", "Change of the supply", "mint_burn"),
         summed("unexplained", "Change that neither minting nor burning explains", "mint_burn"),
@@ -158,8 +160,7 @@ APP_DAILY: Final = Table(
         counted("coupons_created", "Coupons created.", "coupons", "reward_flows"),
         counted("coupons_claimed", "Coupons claimed.", "coupons", "reward_flows"),
         counted("coupons_expired", "Coupons expired.", "coupons", "reward_flows"),
-        summed("rewards_claimed", "Rewards claimed", "reward_flows"),
-        summed("rewards_claimed_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        *valued("rewards_claimed", "Rewards claimed", "reward_flows"),
         summed("rewards_expired", "Rewards that expired", "reward_flows"),
         Column("share", AMOUNT, "Part of what all of them claimed on the day; null where that is 0 or not known.", True,
                "share", "rewards_claimed of all providers"),
@@ -189,19 +190,13 @@ VALIDATOR_DAILY: Final = Table(
                 "rounds", f"{_LICENSE}faucetState/numCouponsMissed, less that of the day before", True),
         counted("silent_for", "Rounds since the last that it reported for, up to the last that was to close by then.",
                 "rounds", "target_closes_at of round_history, last_round", True),
-        summed("rewards_validator_faucet", "Rewards claimed for being alive", "reward_flows"),
-        summed("rewards_validator_faucet_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
-        summed("rewards_validator", "Rewards claimed for what its users paid", "reward_flows"),
-        summed("rewards_validator_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
-        summed("rewards_app", "Rewards claimed for applications", "reward_flows"),
-        summed("rewards_app_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
-        summed("rewards_other", "Rewards claimed for anything else, as a super validator's", "reward_flows"),
-        summed("rewards_other_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
-        summed("rewards_claimed", "Rewards of all kinds claimed", "reward_flows"),
-        summed("rewards_claimed_usd", "The same at the prices of the rounds", "reward_flows", "USD"),
+        *valued("rewards_validator_faucet", "Rewards claimed for being alive", "reward_flows"),
+        *valued("rewards_validator", "Rewards claimed for what its users paid", "reward_flows"),
+        *valued("rewards_app", "Rewards claimed for applications", "reward_flows"),
+        *valued("rewards_other", "Rewards claimed for anything else, as a super validator's", "reward_flows"),
+        *valued("rewards_claimed", "Rewards of all kinds claimed", "reward_flows"),
         counted("traffic_bytes", "Traffic that it bought, for whichever member.", "bytes", "traffic_purchases"),
-        summed("traffic_paid", "Coin that it paid for traffic", "traffic_purchases"),
-        summed("traffic_paid_usd", "The same at the prices of the rounds", "traffic_purchases", "USD"),
+        *valued("traffic_paid", "Coin that it paid for traffic", "traffic_purchases"),
         summed("net", "Rewards claimed, less what was paid for traffic", "rewards_claimed - traffic_paid"),
         summed("net_usd", "The same at the prices of the rounds", "rewards_claimed_usd - traffic_paid_usd", "USD"),
         _WHOLE,

@@ -83,8 +83,8 @@ ROUND_HISTORY: Final = Table(
 )  # fmt: skip
 
 
-def _valued(name: str, meaning: str, source: str) -> tuple[Column, Column]:
-    """An amount of a round, and the same in USD."""
+def priced(name: str, meaning: str, source: str) -> tuple[Column, Column]:
+    """An amount of a round, and the same in USD at its price."""
     worth = f"The same as {name} in USD, at the price of the round; null if either is unknown."
     by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
     return Column(name, AMOUNT, meaning, True, "coin", source), Column(
@@ -104,28 +104,28 @@ def _running(name: str, meaning: str) -> tuple[Column, Column]:
 
 _SHARE: Final = "rounded half even to 10 places"
 _AMOUNTS: Final = (
-    _valued("allowed", "Coin that the issuance curve lets the round issue, to all pools.",
-            f"amulet_to_issue_per_year times tick_us over 365 days, {_SHARE}"),
-    _valued("allowed_validator", "Of it, the pool of validators.",
-            f"validator_percentage of what the fund leaves, {_SHARE}"),
-    _valued("allowed_app", "Of it, the pool of applications.", f"app_percentage of what the fund leaves, {_SHARE}"),
-    _valued("allowed_featured_app", "Of that pool, what coupons of featured applications can mint; null until the"
-            " round issues.", "total_weight_featured_app times issuance_per_featured_app"),
-    _valued("allowed_unfeatured_app", "Of that pool, what coupons of other applications can mint; null until the round"
-            " issues.", "total_weight_unfeatured_app times issuance_per_unfeatured_app"),
-    _valued("allowed_sv", "Of it, the pool of super validators.", "allowed less the other pools"),
-    _valued("allowed_development_fund", "Of it, the development fund's pool; where the configuration states no share,"
-            " 5 % from amulet package 0.1.15 of the rules on, 0 before it, and null, as the pools of the others are,"
-            " where the rules are not known.",
-            f"allowed times development_fund_percentage, {_SHARE}"),
-    _valued("minted", "Coin minted for the round's coupons; null if one's worth is not known.",
-            "sum of amount of rewards that were claimed"),
-    _valued("expired", "Coin of the round's coupons that expired, and was not minted; null if one's is not known.",
-            "sum of amount of reward_flows whose event is expired"),
-    _valued("open", "Coin of the round's coupons that can be minted yet; null until the round issues.",
-            "sum of amount of rewards that are open"),
-    _valued("burned", "Coin burned by updates of the round; null if an update's is not known.",
-            "sum of burned_* of mint_burn; an update without a round counts for the latest round then"),
+    priced("allowed", "Coin that the issuance curve lets the round issue, to all pools.",
+           f"amulet_to_issue_per_year times tick_us over 365 days, {_SHARE}"),
+    priced("allowed_validator", "Of it, the pool of validators.",
+           f"validator_percentage of what the fund leaves, {_SHARE}"),
+    priced("allowed_app", "Of it, the pool of applications.", f"app_percentage of what the fund leaves, {_SHARE}"),
+    priced("allowed_featured_app", "Of that pool, what coupons of featured applications can mint; null until the"
+           " round issues.", "total_weight_featured_app times issuance_per_featured_app"),
+    priced("allowed_unfeatured_app", "Of that pool, what coupons of other applications can mint; null until the round"
+           " issues.", "total_weight_unfeatured_app times issuance_per_unfeatured_app"),
+    priced("allowed_sv", "Of it, the pool of super validators.", "allowed less the other pools"),
+    priced("allowed_development_fund", "Of it, the development fund's pool; where the configuration states no share,"
+           " 5 % from amulet package 0.1.15 of the rules on, 0 before it, and null, as the pools of the others are,"
+           " where the rules are not known.",
+           f"allowed times development_fund_percentage, {_SHARE}"),
+    priced("minted", "Coin minted for the round's coupons; null if one's worth is not known.",
+           "sum of amount of rewards that were claimed"),
+    priced("expired", "Coin of the round's coupons that expired, and was not minted; null if one's is not known.",
+           "sum of amount of reward_flows whose event is expired"),
+    priced("open", "Coin of the round's coupons that can be minted yet; null until the round issues.",
+           "sum of amount of rewards that are open"),
+    priced("burned", "Coin burned by updates of the round; null if an update's is not known.",
+           "sum of burned_* of mint_burn; an update without a round counts for the latest round then"),
 )  # fmt: skip
 _SUMS: Final = (
     _running("allowed", "Coin that the curve allowed"),
