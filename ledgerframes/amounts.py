@@ -7,12 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
-#: Doubles hold every whole number up to here.
-_UNITS: Final = pa.scalar(Decimal(2**53), pa.decimal128(38, 0))
-#: … and every power of ten up to this one.
-_POWERS: Final = 22
 _ZERO: Final = Decimal(0)
 #: Texts in pandas; what is missing is NaN.
 TEXT: Final = pd.StringDtype(na_value=float("nan"))
@@ -36,21 +31,5 @@ def exact(column: pa.ChunkedArray) -> list[Decimal | None]:
 
 
 def nearest_double(column: pa.Array | pa.ChunkedArray) -> Any:
-    """Amounts as the nearest doubles; Arrow's own cast is off by one step for one in five."""
-    if isinstance(column, pa.ChunkedArray):
-        return pa.chunked_array(map(_doubles, column.chunks), pa.float64())
-    return _doubles(column)
-
-
-def _doubles(amounts: pa.Array) -> pa.Array:
-    """Whole numbers of units that a double can hold, divided; all others by way of text, ten times slower."""
-    kind = amounts.type
-    if not pa.types.is_decimal128(kind) or not 0 <= kind.scale <= _POWERS:
-        return amounts.cast(pa.string()).cast(pa.float64())
-    units = pa.Array.from_buffers(pa.decimal128(38, 0), len(amounts), amounts.buffers(), offset=amounts.offset)
-    large = pc.greater(pc.abs(units), _UNITS)
-    doubles = units.cast(pa.int64(), safe=False).cast(pa.float64(), safe=False)
-    quotients = pc.divide(doubles, 10.0**kind.scale)
-    if not pc.any(large).as_py():
-        return quotients
-    return pc.replace_with_mask(quotients, large, amounts.filter(large).cast(pa.string()).cast(pa.float64()))
+    """Amounts as the nearest doubles, by way of text; Arrow's own cast is off by one step for one in five."""
+    return column.cast(pa.string()).cast(pa.float64())
