@@ -22,6 +22,8 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.stopping import Stop
 from ledgerframes.timestamps import LATEST
 
+#: Items that are read beyond a page: where they are out of order, the page may lack some.
+_AHEAD: Final = 200
 #: The longest page in bytes, unless one item is longer.
 _LARGEST: Final = 64 * 2**20
 #: Before and after every item of a history.
@@ -100,21 +102,20 @@ class _Reader:
             self.held.popleft()
         try:
             if self.fault is None:
-                self._fill(after, last, size)
+                self._fill(after, size)
         except (RequestError, DecodeError) as error:
             self.fault = error
             # The last record time may go on in what cannot be read.
             while self.held and self.held[-1].cursor == self.newest:
                 self.held.pop()
         items = list(takewhile(lambda item: item.cursor <= last, islice(self.held, size)))
-        cut_short = self.fault is not None and len(items) == len(self.held) < size
-        if self.fault is not None and cut_short and not (items and allow_partial):
+        if self.fault is not None and len(items) < size and not (items and allow_partial):
             raise self.fault
         return items
 
-    def _fill(self, after: Cursor, last: Cursor, size: int) -> None:
+    def _fill(self, after: Cursor, size: int) -> None:
         room = _LARGEST - sum(len(item.line.raw) for item in self.held)
-        while not self.held or (len(self.held) < size and room > 0 and self.held[-1].cursor <= last):
+        while not self.held or (len(self.held) < size + _AHEAD and room > 0):
             line = next(self.lines, None)
             if line is None:
                 return

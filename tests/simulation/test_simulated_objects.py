@@ -14,6 +14,11 @@ from tests.simulation.storage import Disk
 from tests.simulation.world import BASE, Item, U
 
 
+def test_no_page_ends_with_the_first_item_of_an_object_that_is_out_of_order():
+    outcome = run(draw(501209, objects=True))
+    assert not outcome.problems, literal(outcome.script)
+
+
 def test_what_a_damaged_object_cuts_short_is_not_continued_by_the_items_that_a_pruned_server_has_left():
     outcome = run(draw(8300467, objects=True))
     assert {"pruned", "damaged-objects"} <= set(outcome.script.faults)
