@@ -27,6 +27,7 @@ LARGEST: Final = 192_000_000
 STEP: Final = 500_000
 # A slow server's rows become visible, and survive a kill, after at most a minute.
 _SECONDS: Final = 60.0
+_SEEN: Final = ["template_name", "choice"]
 
 
 @dataclass
@@ -128,8 +129,8 @@ class Committer:
 
     def _commit(self, pages: list[Fetched]) -> None:
         self.rows.update(self.history.commit(pages))
-        for page in pages:
-            if EVENTS.name in page.batches:
-                events = pa.Table.from_batches([page.batches[EVENTS.name]])
-                named = events.group_by(["template_name", "choice"]).aggregate([])
-                self.seen.update(zip(*(column.to_pylist() for column in named.columns), strict=True))
+        events = [page.batches[EVENTS.name].select(_SEEN) for page in pages if EVENTS.name in page.batches]
+        if events:
+            # In this thread: handing so little to Arrow's own takes longer.
+            named = pa.Table.from_batches(events).group_by(_SEEN, use_threads=False).aggregate([])
+            self.seen.update(zip(*(column.to_pylist() for column in named.columns), strict=True))
