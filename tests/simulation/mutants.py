@@ -234,7 +234,7 @@ def _rows_before_coverage(original: Any) -> Any:
 def _whole_page(original: Any) -> Any:
     def divide(self: Any, page: Any, stop: int, target: Any) -> Any:
         del stop
-        return original(self, page, len(page), target)
+        return original(self, page, len(page.page_index.cursors), target)
 
     return divide
 
