@@ -115,6 +115,11 @@ class Beginnings:
         began |= {server: begin.at for server, begin in self.known.items()}
         return min(began.values()) if {*self.servers.servers} <= began.keys() else None
 
+    @property
+    def earliest(self) -> Cursor | None:
+        """The earliest first item of the servers and objects that were asked in this sync."""
+        return min((begin.first for begin in self.known.values()), default=None)
+
     def check_window(self, window: Window, stored: Sequence[Interval]) -> None:
         """Refuse a start before both the servers' and the stored beginning, and a first range that ends before it.
 

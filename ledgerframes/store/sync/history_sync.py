@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -14,7 +14,6 @@ from ledgerframes.loaders.extent import MIGRATIONS, Beginning, known_by, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.stopping import Stop
 from ledgerframes.store.coverage import (
     BEGINNING,
     CLOSED,
@@ -51,7 +50,6 @@ class HistorySync:
         prober: finds the newest items of servers.
         finality: decides which fetched rows are final.
         shown: progress.
-        stop: interrupts what workers wait for, once set.
         fetch: reads intervals of the history.
         commit: commits rows and coverage.
         objects: the source of items that servers have pruned, if there are objects.
@@ -63,7 +61,6 @@ class HistorySync:
     prober: Prober
     finality: Finality
     shown: Progress
-    stop: Stop
     fetch: Fetcher
     commit: Committer
     objects: ObjectPages | None = None
@@ -155,9 +152,10 @@ class HistorySync:
         if first is not None:
             # The name is in the log before any row, so the next sync recognises a killed first one.
             self.history.prepare(first.name, first.known_by)
-        begin = min(known.first.migration_id for known in self.agreement.beginnings.known.values())
+        earliest = self.agreement.beginnings.earliest
+        assert earliest is not None
         # All at once, so that the workers share all migrations of a first sync.
-        return {begin} | self._shown(begin, CLOSED)
+        return {earliest.migration_id} | self._shown(earliest.migration_id, CLOSED)
 
     def _compare_newest(self, newest: int) -> set[int]:
         """Look at every server at the end of the newest stored migration; returns the new migrations."""
@@ -214,11 +212,10 @@ class HistorySync:
             return set()
         self._ask_beginnings()
         self.agreement.beginnings.check_window(self.request.window, self.history.coverage.common)
-        begins = [known.first for known in self.agreement.beginnings.known.values()]
-        if whole or not begins or min(begins).migration_id >= first:
+        earliest = self.agreement.beginnings.earliest
+        if whole or earliest is None or earliest.migration_id >= first:
             return set()
-        earliest = min(begins).migration_id
-        return {earliest} | self._shown(earliest - 1, first)
+        return {earliest.migration_id} | self._shown(earliest.migration_id - 1, first)
 
     def _shown(self, after: int, until: int) -> set[int]:
         """The migrations that servers show between two."""
@@ -311,7 +308,7 @@ class HistorySync:
         self.finality.expect(intervals)
         reached: dict[int, Interval] = {}
         try:
-            with closing(self.fetch.read(intervals)) as results, self._ending():
+            with closing(self.fetch.read(intervals)) as results:
                 for fetched in results:
                     rows = self._count(fetched)
                     reached[fetched.key] = fetched.read
@@ -333,18 +330,8 @@ class HistorySync:
 
     def _share(self, intervals: Iterable[Interval], reached: Iterable[Interval]) -> float | None:
         """The share of the wanted intervals that was read, from the servers' beginning to their newest item shown."""
-        begins = [known.first.micros for known in self.agreement.beginnings.known.values()]
-        newest = self.proofs.newest
-        return share_of(intervals, reached, min(begins), newest) if begins and newest is not None else None
-
-    @contextmanager
-    def _ending(self) -> Iterator[None]:
-        """Interrupt what workers wait for, if the read ends early."""
-        try:
-            yield
-        except BaseException:
-            self.stop.set()
-            raise
+        earliest, newest = self.agreement.beginnings.earliest, self.proofs.newest
+        return None if earliest is None or newest is None else share_of(intervals, reached, earliest.micros, newest)
 
     def _save_what_is_whole(self, after: BaseException) -> None:
         try:

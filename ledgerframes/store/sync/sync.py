@@ -313,4 +313,4 @@ def _history_sync(
     commit = Committer(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
-    return HistorySync(request, agreement, prober, finality, shown, stop, fetch=fetch, commit=commit, objects=pages)
+    return HistorySync(request, agreement, prober, finality, shown, fetch=fetch, commit=commit, objects=pages)
