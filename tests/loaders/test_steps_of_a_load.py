@@ -1,4 +1,4 @@
-"""How much of the package a reader has to know to follow one page of the history: files, functions, requests."""
+"""How much of the package a reader has to know to follow a page of the history or a first sync: files, functions."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import ledgerframes as lf
 #: Runs in a program of its own, so that every thread is profiled from its start. Comprehensions and lambdas are not
 #: counted: whether they are functions depends on Python's version.
 PROGRAM = """
-import json, sys, threading
+import json, sys, tempfile, threading
 entered, on = set(), []
 
 def profile(frame, event, _):
@@ -26,11 +26,11 @@ package = lf.__file__.removesuffix("__init__.py")
 sandbox = package + "sandbox"
 with lf.sandbox(updates=200) as box:
     with lf.connect(scan_url=box.sandbox.scan_url) as net:
-        lf.load_history(net, limit=10)  # imports what it needs
+        CALL  # imports what it needs
     with lf.connect(scan_url=box.sandbox.scan_url) as net:
         sys.setprofile(profile)
         on.append(True)
-        lf.load_history(net, limit=10)
+        CALL
         on.clear()
         sys.setprofile(None)
         requests = net.stats.requests
@@ -39,9 +39,18 @@ print(json.dumps({"requests": requests, "functions": len(entered), "files": len(
 
 
 @pytest.mark.skipif(lf.versions()["decoder"] != "compiled", reason="the Python path has more functions")
-def test_a_page_passes_few_doors():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True)
+@pytest.mark.parametrize(
+    ("call", "requests", "files", "functions"),
+    [
+        ("lf.load_history(net, limit=10)", 1, 28, 130),
+        ("lf.open_store(tempfile.mkdtemp()).sync(net, progress=False)", 10, 66, 400),
+    ],
+    ids=["page", "sync"],
+)
+def test_few_doors_are_passed_by_a(call, requests, files, functions):
+    program = PROGRAM.replace("CALL", call)
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     counted = json.loads(done.stdout)
-    assert counted["requests"] == 1
-    assert counted["files"] <= 28
-    assert counted["functions"] <= 130
+    assert counted["requests"] == requests
+    assert counted["files"] <= files
+    assert counted["functions"] <= functions
