@@ -266,18 +266,15 @@ class Agreement:
             proven: the record time up to which the server has shown everything.
             requested: whether its first items were requested since.
         """
-        last = max(shown.values())
-        for migration_id in sorted({*self.history.coverage.migrations}):
-            if after.migration_id <= migration_id <= last.migration_id:
-                missing = self._stored_beside(shown, max(after, Cursor(migration_id, BEGINNING)), last, proven)
-                self.refuse(server, migration_id, self.due(server, migration_id, missing, requested=requested))
-
-    def _stored_beside(self, shown: Collection[str], after: Cursor, last: Cursor, proven: int) -> dict[str, int]:
-        """The stored updates of a migration between two cursors that are not among those shown."""
-        end = last.micros - 1 if last.migration_id == after.migration_id else CLOSED
-        final = min(end, proven)
-        stored = self.history.stored(Interval(*after, final)) if final > after.micros else {}
-        return {update_id: stored[update_id] for update_id in sorted(stored.keys() - ({*shown} - self.rowless))}
+        last, apart = max(shown.values()), shown.keys() - self.rowless
+        for migration_id in self.history.coverage.migrations:
+            if not after.migration_id <= migration_id <= last.migration_id:
+                continue
+            lo = after.micros if migration_id == after.migration_id else BEGINNING
+            hi = min(last.micros - 1 if migration_id == last.migration_id else CLOSED, proven)
+            stored = self.history.stored(Interval(migration_id, lo, hi)) if lo < hi else {}
+            missing = {update_id: micros for update_id, micros in sorted(stored.items()) if update_id not in apart}
+            self.refuse(server, migration_id, self.due(server, migration_id, missing, requested=requested))
 
     def _unknown(self, shown: Mapping[str, Cursor]) -> dict[str, Cursor]:
         """The updates of those shown that are not stored, though the store is final at their place."""
