@@ -91,7 +91,7 @@ def test_a_broken_member_is_an_error_that_names_its_column(members, column):
 
 def test_what_is_no_object_is_an_error():
     for item in (b"", b"5", b"[]", b"null", b'{"a"', b"\xff"):
-        with pytest.raises(DecodeError, match="JSON object|not UTF-8"):
+        with pytest.raises(DecodeError, match=r"JSON object|not UTF-8"):
             read_records(NAME_ENTRIES, [item], "GET /x")
 
 
