@@ -127,7 +127,7 @@ def inputs_of(
             check_same_end(proof, other, name)
     opened = opening_of(opening, attrs, opened_by)
     for table in (VERDICTS, *SNAPSHOTS_READ.values()):
-        gives[table.name] = _empty(table)
+        gives[table.name] = Missing(table)
     gives["opening"] = _opening(opened)
     return Inputs(gives, attrs, proof, _store(events), opened, opening, opened_by=opened_by)
 
@@ -199,13 +199,13 @@ def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
     """Reads a table of a history, a store, a path or a frame; an additional one that is missing has no rows."""
     if isinstance(data, History) and table.name in History._fields:
         frame = getattr(data, table.name)
-        return _empty(table) if frame is None else _Frame(frame, table)
+        return Missing(table) if frame is None else _Frame(frame, table)
     if is_store(data):
         return stored(data, table)
     if isinstance(data, str | Path):
         there = _named_in(Path(read_path(data, table.name)), table) is not None
-        return parquet_files(data, table) if there or not additional else _empty(table)
-    return _empty(table) if additional else _Frame(data, table)
+        return parquet_files(data, table) if there or not additional else Missing(table)
+    return Missing(table) if additional else _Frame(data, table)
 
 
 def _proof(data: Any, table: Table) -> Any:
@@ -253,6 +253,21 @@ def inputs_of_snapshot(name: str, data: Any, *needed: str) -> Inputs:
     # What is as of a moment is so of a selection, too.
     attrs = {key: value for key, value in attrs_of(frame).items() if key != "rows"}
     return Inputs({name: lambda *_: rows}, attrs, rows)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A table that the caller does not have: without rows.
+
+    Attributes:
+        table: the declaration of its contents.
+    """
+
+    table: Table
+
+    def __call__(self, *_: Any) -> pa.Table:
+        """All of its columns, whichever are needed."""
+        return self.table.schema.empty_table()
 
 
 @dataclass(frozen=True)
@@ -368,13 +383,9 @@ def _named_in(folder: Path, table: Table) -> Path | None:
     return next(iter(named), None)
 
 
-def _empty(table: Table) -> Give:
-    return lambda *_: table.schema.empty_table()
-
-
 def _opening(opening: Opening | None) -> Give:
     if opening is None:
-        return _empty(ACTIVE)
+        return Missing(ACTIVE)
     there = [name for name in ACTIVE.names if name in OPENING or name in opening.contracts.column_names]
     rows = to_arrow(opening.contracts, ACTIVE, there, name="opening")
     for name in set(ACTIVE.names) - set(there):

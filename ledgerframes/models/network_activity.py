@@ -13,7 +13,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, stop_of
 from ledgerframes.models.coverage import has_gap, nothing_before
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs, inputs_of_verdicts
+from ledgerframes.models.inputs import Inputs, Missing, inputs_of_verdicts
 from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.paging.cursor import Cursor, Duration
 from ledgerframes.tables.network_activity import (
@@ -61,10 +61,16 @@ def _with_verdicts(inputs: Inputs, arguments: Mapping[str, Any]) -> Inputs:
 
 
 def _verdict_days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of days, and where the verdicts begin and end; up to the newest they are as new as the events."""
+    """The settings of days, whether reassignments are known, and where the verdicts begin and end.
+
+    Up to the newest they are as new as the events.
+    """
     begin, newest = begin_of(inputs.verdict_attrs), not {"end", "limit"} & {*inputs.verdict_attrs}
-    low = {"verdicts_low": None if begin is None else begin[1]}
-    return _days(inputs, arguments) | low | {"verdicts_high": None if newest else _stop(inputs.verdict_attrs)}
+    return _days(inputs, arguments) | {
+        "legs_known": not all(isinstance(inputs.gives[name], Missing) for name in ("updates", "reassignments")),
+        "verdicts_low": None if begin is None else begin[1],
+        "verdicts_high": None if newest else _stop(inputs.verdict_attrs),
+    }
 
 
 def _stop(attrs: Mapping[str, Any]) -> int | None:
@@ -178,8 +184,8 @@ def network_daily(
     """Sum up each day of the network: updates, active parties, coin minted and burned, payments, rewards, traffic.
 
     These are the key figures (KPI) of a dashboard, daily active users among them: a scan knows users as parties. Give a
-    `History` or a `Store`; of events alone no reassignments are known. What the ledger keeps private a scan shows as a
-    verdict alone.
+    `History` or a `Store`: of events alone no reassignments are known, so `updates` and `reassignments` are null. What
+    the ledger keeps private a scan shows as a verdict alone.
 
     Args:
         verdicts: those of the range, of `load_verdicts` or a `Store` that has them, for private transactions and the

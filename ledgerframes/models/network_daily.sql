@@ -100,8 +100,9 @@ bought as (
 )
 select
   days.date::timestamp at time zone 'UTC' as time,
-  coalesce(updates, 0) as updates, coalesce(transactions, 0) as transactions,
-  coalesce(reassignments, 0) as reassignments,
+  case when coalesce(getvariable('legs_known')::boolean, true) then coalesce(updates, 0) end as updates,
+  coalesce(transactions, 0) as transactions,
+  case when coalesce(getvariable('legs_known')::boolean, true) then coalesce(reassignments, 0) end as reassignments,
   case when decided_days.date is not null then coalesce(private_transactions, 0) end as private_transactions,
   case when decided_days.date is not null then coalesce(rejected_requests, 0) end as rejected_requests,
   case when decided_days.date is not null then median_traffic_cost end as median_traffic_cost, coalesce(active_parties, 0) as active_parties,

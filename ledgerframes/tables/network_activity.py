@@ -113,9 +113,10 @@ NETWORK_DAILY: Final = Table(
     ("time",),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
-        counted("updates", "Updates.", "updates", "updates"),
+        counted("updates", "Updates; null where only events are given.", "updates", "updates", True),
         counted("transactions", "Transactions among them.", "updates", "updates"),
-        counted("reassignments", "Legs of reassignments among them.", "updates", "updates"),
+        counted("reassignments", "Legs of reassignments among them; null where only events are given.", "updates",
+                "updates", True),
         counted("private_transactions", "Transactions that the scan does not see; null on days without `verdicts`.",
                 "updates", "verdicts that were accepted, without an update", True),
         counted("rejected_requests", "Requests that were rejected; null on days without `verdicts`.", "requests",
