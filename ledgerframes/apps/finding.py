@@ -29,7 +29,8 @@ def find(word: str) -> pd.DataFrame:
     """List the functions, charts, tables and columns whose name or description has a word.
 
     Args:
-        word: what to look for, in any case; of several words all have to be there, and a plural finds the singular.
+        word: what to look for, in any case; a plural finds the singular. Of several words all have to be there, or as
+            many as possible where nothing has all.
 
     Returns:
         One row per function, chart, table or column: name (a chart's after `plot.`, a column's after its table's and a
@@ -46,7 +47,10 @@ def find(word: str) -> pd.DataFrame:
         ('transfers', 'function')
     """
     words = [_stem(one) for one in text(word, "word", 'what to look for, such as "holdings"').lower().split()]
-    ranked = [(rank, entry) for entry in _entries() if (rank := _rank(entry, words)) is not None]
+    entries = list(_entries())
+    ranked: list[tuple[int, Entry]] = []
+    for least in range(len(words), 0, -1):
+        ranked = ranked or [(rank, entry) for entry in entries if (rank := _rank(entry, words, least)) is not None]
     # Stable: functions before charts before tables before columns, in their own order.
     found = [entry for _, entry in sorted(ranked, key=lambda one: one[0])]
     return Reference([entry[:3] for entry in found], columns=["name", "kind", "meaning"], dtype="str")
@@ -56,8 +60,8 @@ def _stem(word: str) -> str:
     return word.removesuffix("s") if len(word) > 3 else word
 
 
-def _rank(entry: Entry, words: list[str]) -> int | None:
-    """How close an entry is: by its name, or by words in its name, its meaning, or its further texts."""
+def _rank(entry: Entry, words: list[str], least: int) -> int | None:
+    """How close an entry is: by its name, or by so many words in its name, its meaning, or its further texts."""
     own = entry.name.rpartition(".")[2]
     first = 1 + (entry.kind == "column")  # of a column most want the table
     if [_stem(word) for word in own.split("_")] == words:
@@ -65,7 +69,7 @@ def _rank(entry: Entry, words: list[str]) -> int | None:
     searched = ""
     for rank, part in enumerate((f"{own} {own.replace('_', ' ')}", f"{entry.meaning} {entry.kind}", entry.more), first):
         searched += f" {part.lower()}"
-        if all(word in searched for word in words):
+        if sum(word in searched for word in words) >= least:
             return rank
     return None
 

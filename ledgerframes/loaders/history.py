@@ -314,6 +314,7 @@ def load_verdicts(request: HistoryRequest) -> Verdicts[Any]:
     Endpoint: POST /v0/events. Reassignments have no verdict, so they have no row; their updates, like all others, are
     in `load_history`, with the same `update_id`. A scan may show verdicts later than updates, from the newest of which
     `last` counts back: `attrs["complete"]` is False then, and `attrs["known_to"]` says up to where there are verdicts.
+    How long a confirmation took is `finalization_time` less `record_time`.
 
     Returns:
         Verdicts(verdicts, views, app_activity): one row per request, per view of a request, and per app provider that

@@ -174,7 +174,8 @@ _QUERY: Final = 1_800
 def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str | None = None) -> Any:
     """Load the extra traffic of participants and mediators: consumed, limit and purchased.
 
-    Endpoint: GET /v0/domains/{domain_id}/members/{member_id}/traffic-status, one request per member.
+    Endpoint: GET /v0/domains/{domain_id}/members/{member_id}/traffic-status, one request per member. The balance,
+    what is left, is `total_limit` less `total_consumed`.
 
     Args:
         members: member ids, `PAR::…` of a participant or `MED::…` of a mediator; one row for each, in this order.

@@ -45,7 +45,8 @@ def holdings_from_events(
 
     The fee of one coin contract at round R is its rate per round times the rounds since its creation, rounded half
     even to ten places, at most its initial amount. Fees are notional: charged only when a contract expires, not on
-    transfers; do not subtract them.
+    transfers; do not subtract them. `.nlargest(10, "total_coin_holdings")` are the top holders; for concentration
+    (Gini, Nakamoto) `notebooks/11_governance_and_key_figures.ipynb` has lines.
 
     Args:
         events: events of `load_events`, a `History`, a `Store`, or a path of Parquet, from ledger begin.

@@ -99,7 +99,8 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
     """List reward coupons with their owner, value and outcome.
 
     A coupon states a weight, not coin: its amount is the weight times what its round issues per weight of its kind,
-    rounded half even to 10 places, as the ledger does.
+    rounded half even to 10 places, as the ledger does. Of app rewards after CIP-0104, `RewardCouponV2`, the coupon
+    states the coin.
 
     A coupon that began before the events, and is not in `opening`, has a row if it ended in them, with what the ledger
     states then: of one that expired its round and weight, of one that was claimed the amount, if it is the only one of

@@ -57,7 +57,8 @@ def expand(
     A column's type is inferred from all its values: decimal text becomes an exact decimal128(38, 10), whole numbers
     int64, ISO times timestamps, `true` and `false` booleans; a column whose values do not all fit one type exactly
     stays text. Nothing is rounded. A template of the network's own has its declared columns and types, whatever the
-    rows are, also without any: an amount is decimal also where all are null or whole numbers.
+    rows are, also without any: an amount is decimal also where all are null or whole numbers. It serves what has no
+    table of its own, such as activity markers, `Splice.Amulet:FeaturedAppActivityMarker`, or `Splice.Ans:AnsEntry`.
 
     Args:
         events: a frame of events, a `History`, a `Store`, or a path of Parquet.
