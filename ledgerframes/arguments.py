@@ -245,6 +245,19 @@ def names(value: Any, name: str) -> tuple[str, ...]:
     return tuple(str(item) for item in values)
 
 
+def party_ids(value: Any, name: str) -> tuple[str, ...]:
+    """Read several ids of parties; what charts and people call a party, such as alice, is none.
+
+    Raises:
+        InputError: it is not several texts, or one of them is no whole id.
+    """
+    parties = names(value, name)
+    for party in parties:
+        if "::" not in party:
+            refuse(name, party, "give a whole party id, such as 'alice::1220…'")
+    return parties
+
+
 def _listed(value: Any) -> list[Any] | None:
     """The items of a sequence; None if it is not one."""
     if isinstance(value, Set):

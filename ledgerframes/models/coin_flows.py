@@ -8,8 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import names
-from ledgerframes.errors import InputError
+from ledgerframes.arguments import party_ids
 from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import begun
 from ledgerframes.models.engine import Engine
@@ -132,11 +131,7 @@ def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
 def _of_party(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The requested party's entries, and whether the earlier state is known."""
     party = arguments["party"]
-    if isinstance(party, str) and "::" not in party:
-        raise InputError(
-            f"party={party!r} is not a whole party id, such as 'alice::1220…'; without party= the table has all"
-        )
-    return begun(inputs, arguments) | ({} if party is None else {"parties": list(names([party], "party"))})
+    return begun(inputs, arguments) | ({} if party is None else {"parties": list(party_ids([party], "party"))})
 
 
 @of_model(MOVEMENTS, settings=_of_party, unknown=MOVERS, edges="coin_edges")

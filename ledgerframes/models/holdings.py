@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ledgerframes.arguments import names, suggesting, whole_number
+from ledgerframes.arguments import party_ids, suggesting, whole_number
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, check_shape, to_pandas
 from ledgerframes.models.computing import computed as computed_table
@@ -81,7 +81,7 @@ def holdings_from_events(
         None if as_of_round is None else whole_number(as_of_round, "as_of_round", least=-(2**63), most=2**63 - 1)
     )
     check_shape("pandas", decimals)
-    wanted = None if parties is None else list(names(parties, "parties"))
+    wanted = None if parties is None else list(party_ids(parties, "parties"))
     moment = bound(at, "at")
     inputs = whole_history(events, reassignments, opening=opening, until=moment)
     variables = {

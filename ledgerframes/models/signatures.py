@@ -11,7 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 import pyarrow as pa
 
-from ledgerframes.arguments import duration, names, suggesting
+from ledgerframes.arguments import duration, party_ids, suggesting
 from ledgerframes.frames import check_shape
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
@@ -132,7 +132,7 @@ def _settings(arguments: Mapping[str, Any], until: Cursor | int | None) -> dict[
     if "every" in arguments:
         settings["every_us"] = duration(arguments["every"], "every")
     if arguments.get("parties") is not None:
-        settings["parties"] = list(names(arguments["parties"], "parties"))
+        settings["parties"] = list(party_ids(arguments["parties"], "parties"))
     if until is not None:
         settings["at_micros"] = until.micros if isinstance(until, Cursor) else until
     return settings

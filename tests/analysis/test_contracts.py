@@ -184,6 +184,8 @@ def test_holding_fees_in_long_form_add_up(normal, computed):
 def test_parties_come_in_the_order_asked_with_zeros(normal):
     found = lf.holdings_from_events(normal.history.events, parties=["nobody::12", "alice::34"])
     assert found.party_id.tolist() == ["nobody::12", "alice::34"]
+    with pytest.raises(lf.errors.InputError, match="give a whole party id"):
+        lf.holdings_from_events(normal.history.events, parties=["nobody"])
     assert [str(one) for one in found.total_coin_holdings] == ["0", "0"]
     assert found.found.tolist() == [False, False]
 

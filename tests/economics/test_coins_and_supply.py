@@ -149,7 +149,7 @@ BALANCES = frame_of(
     [
         update("a", 1, opened(1), opened(2), create(AMULET, "c", coin("alice", "10.0", number=1, rate="3.0"))),
         update("b", 60, closed(1)),
-        update("c", 90, create(LOCKED, "l", locked("alice", "5.0", number=1)), create(AMULET, "b", coin("bob", "1.0"))),
+        update("c", 90, create(LOCKED, "l", locked("alice", "5.0", number=1)), create(AMULET, "b", coin("b::1", "1"))),
         update("d", 180, closed(2), opened(9)),
         update("e", 200, archive(AMULET, "c"), archive(LOCKED, "l", "LockedAmulet_Unlock")),
         update("f", 270, create(AMULET, "n", coin("alice", "2.0", number=9))),
@@ -169,15 +169,17 @@ def test_a_row_per_minute_and_owner():
     assert alice.accumulated_holding_fees_unlocked.tolist() == [3, 3, 10, 0, 0]
     assert alice.accumulated_holding_fees_locked.tolist() == [0, Decimal("0.1"), Decimal("0.8"), 0, 0]
     assert alice.total_available_coin.tolist() == [7, 7, 0, 0, 2]
-    bob = rows[rows.party_id == "bob"]
+    bob = rows[rows.party_id == "b::1"]
     assert bob.time.tolist() == [NOON + pd.Timedelta(seconds=s) for s in (120, 180, 240, 270)]  # from the first coin on
 
 
 def test_chosen_parties_have_a_row_at_every_time():
-    rows = lf.balances_over_time(BALANCES, every=60, parties=["nobody", "bob", "bob"])
+    rows = lf.balances_over_time(BALANCES, every=60, parties=["no::body", "b::1", "b::1"])
 
-    assert rows.party_id.tolist() == ["bob", "nobody"] * 5
-    assert rows[rows.party_id == "nobody"].total_coin_holdings.tolist() == [0] * 5
+    assert rows.party_id.tolist() == ["b::1", "no::body"] * 5
+    assert rows[rows.party_id == "no::body"].total_coin_holdings.tolist() == [0] * 5
+    with pytest.raises(lf.errors.InputError, match="parties='bob' is not valid: give a whole party id"):
+        lf.balances_over_time(BALANCES, parties=["b::1", "bob"])
 
 
 def test_fees_are_those_of_an_open_round_of_the_opening_too_and_without_one_not_known():
