@@ -38,8 +38,8 @@ class Incomplete:
     begun_before: dict[str, tuple[int, int]] = field(default_factory=dict)
     strange: dict[str, Collection[str]] = field(default_factory=dict)
 
-    def warn(self, remedy: str) -> None:
-        """Warn of it; the remedy is for contracts from before the range."""
+    def warn(self, remedy: str, *, selected: bool = False) -> None:
+        """Warn of it, with a remedy for contracts from before the range; a selection lacks rows that explain names."""
         if self.begun_before:
             contracts, unknown = map(max, zip(*self.begun_before.values(), strict=True))
             most = "up to " if len(self.begun_before) > 1 else ""
@@ -51,8 +51,13 @@ class Incomplete:
             )
         if names := sorted({name for strange in self.strange.values() for name in strange}):
             more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+            why = (
+                "these are not all events that were loaded, and without the others nothing explains"
+                if selected
+                else "this version does not know"
+            )
             warn(
-                f"{', '.join(self.strange)}: this version does not know {', '.join(names[:_FEW])}{more}, which are like"
+                f"{', '.join(self.strange)}: {why} {', '.join(names[:_FEW])}{more}, which are like"
                 " rewards or may move coin; they are not in these figures, and attrs['not_understood'] counts them",
                 IncompleteFiguresWarning,
             )
@@ -213,7 +218,8 @@ def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str],
     if strange:
         lacks.strange[table] = strange
     if lacks is not inputs.incomplete:
-        lacks.warn(f"give {line_for(inputs.attrs)}" if lacks.begun_before else "")
+        remedy = f"give {line_for(inputs.attrs)}" if lacks.begun_before else ""
+        lacks.warn(remedy, selected="selected_of" in inputs.attrs)
 
 
 def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import IncompleteFiguresWarning
+from ledgerframes.frames import attrs_of
 from ledgerframes.models.computing import together
 from tests.economics.histories import WHOLE, frame_of
 from tests.economics.items import archive, create, exercise, update
@@ -69,6 +70,13 @@ def test_one_warning_names_what_began_before_and_the_line_to_type(part, opened):
     for table in (lf.supply, lf.balances_over_time, lf.holdings_from_events):
         with pytest.warns(IncompleteFiguresWarning, match=f"{table.__name__}: .* began before it"):
             table(part[0], opening="nothing")
+
+
+def test_names_that_only_rows_left_out_explain_are_not_called_unknown_to_this_version(exact_history):
+    events = exact_history.events.to_pandas(types_mapper=pd.ArrowDtype)
+    events.attrs = attrs_of(exact_history.events)
+    with pytest.warns(IncompleteFiguresWarning, match=r"rewards: these are not all .* explains .*RewardCoupon/Archive"):
+        lf.rewards(events[events.template_name.str.contains("Coupon|Round")])
 
 
 @pytest.mark.parametrize(("table", "template"), [(lf.rewards, SV), (lf.mint_burn, AMULET)], ids=["coupon", "coin"])
