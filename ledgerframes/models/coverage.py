@@ -112,6 +112,12 @@ def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -
     check_same_end(events, reassignments, starts=True)
     one, other = proof_of(events), proof_of(reassignments)
     ends = [None if attrs.get("cursor") is None else cursor_of(attrs["cursor"]) for attrs in (one, other)]
+    # Of a lake and a network, whose ranges word their ends differently.
+    stops = [str(attrs.get("range")).rpartition(" to ")[2].partition(" ")[0] for attrs in (one, other)]
+    if at is None and ends.count(None) == 1 and "range" in one and "range" in other and stops[0] != stops[1]:
+        raise InputError(
+            f"events reach to {stops[0]}, reassignments to {stops[1]}: load both from one source, for the same range"
+        )
     if ends[0] == ends[1] or None in ends:
         return
     first, last = sorted(end for end in ends if end is not None)

@@ -75,8 +75,12 @@ def test_a_store_says_that_it_begins_at_ledger_begin_and_its_states_are_not_mixe
     with lf.sandbox(updates=150) as net:
         report = store.sync(net)
         whole = lf.active_contracts(lf.load_history(net, start="begin"))
-    found = lf.active_contracts(store.load("events"), store.load("reassignments"))
+        found = lf.active_contracts(store.load("events"), lf.load_reassignments(net))
+        net.sandbox.advance(updates=50)
+        later = lf.load_reassignments(net)
     assert set(found.contract_id) == set(whole.contract_id)
+    with pytest.raises(lf.errors.InputError, match=r"events reach to .*, reassignments to .*: load both from one"):
+        lf.holdings_from_events(store.load("events"), later)
     with pytest.raises(lf.errors.PartialResultError):
         lf.active_contracts(store.load("events", start=(1, "0001-01-01")), None)
     with pytest.raises(lf.errors.InputError, match="differ in as_of"):
