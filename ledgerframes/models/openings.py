@@ -16,7 +16,7 @@ from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import OPENED
-from ledgerframes.models.inputs import is_store
+from ledgerframes.models.inputs import inputs_of, is_store
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
 from ledgerframes.timestamps import LATEST, format_timestamp
@@ -115,6 +115,12 @@ def stored_opening(store: Any, *, at: Bound) -> Opening | None:
 
 
 def _of_store(store: Any, at: Cursor | int) -> Opening:
+    if inputs_of(store).attrs.get("from_beginning") is False:
+        place = (at.migration_id, format_timestamp(at.micros)) if isinstance(at, Cursor) else format_timestamp(at)
+        raise PartialResultError(
+            f"{store!r} does not begin at ledger begin, so it does not show all that was active at {place}; give the"
+            f" network, lf.load_opening(net, at={place!r}), or a store that does"
+        )
     last = format_timestamp((at if isinstance(at, int) else at.micros) - 1)
     moment = last if isinstance(at, int) else (at.migration_id, last)
     active = active_of(OPENED, store, at=moment, opening=None, as_="arrow")

@@ -132,7 +132,7 @@ def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(tmp_path):
     with pytest.raises(lf.errors.PartialResultError, match="net may be a store that begins with the ledger"):
         lf.supply(rest)
     # The line to type has to help here, too: only the network has what came before this lake.
-    with pytest.raises(lf.errors.PartialResultError, match=r"or opening=lf\.load_opening\(net, at="):
+    with pytest.raises(lf.errors.PartialResultError, match=r"give the network, lf\.load_opening\(net, at='2025-"):
         lf.load_opening(late, at=start + MINUTE)
     with pytest.raises(lf.errors.InputError, match="give a network"):
         lf.load_opening(str(tmp_path), at=start)
