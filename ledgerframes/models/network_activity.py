@@ -212,7 +212,9 @@ def network_daily(
 def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each application, by provider and day: activity, rewards, its share of all that was claimed, users, burn.
 
-    Its burning consists of the fees of payments through it, and its payments for traffic and transfer preapprovals.
+    Its burning consists of the fees of payments through it, and its payments for traffic and transfer preapprovals. A
+    reward that a provider shares counts for the beneficiary, who can mint it and has rows here; what an application
+    earned, shared or not, are `lf.rewards` by `provider`, and `earned` of `lf.featured_app_history`.
 
     Args:
         decimals: how pandas holds amounts, in coin, in USD at the prices of the rounds, and the share between 0 and 1.

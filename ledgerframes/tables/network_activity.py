@@ -155,7 +155,8 @@ APP_DAILY: Final = Table(
     ("time", "provider"),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time of reward_flows and transfers"),
-        Column("provider", TEXT, "Party of the provider.", source="party of reward_flows, provider of transfers"),
+        Column("provider", TEXT, "Provider of payments; of rewards who can mint them, if shared not the application.",
+               source="party of reward_flows, provider of transfers"),
         summed("activity_weight", "Weight of the coupons created, without those that state coin", "weight of rewards",
                "weight"),
         counted("coupons_created", "Coupons created.", "coupons", "reward_flows"),

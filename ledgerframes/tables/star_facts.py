@@ -338,7 +338,7 @@ MART_APP_DAILY: Final = Table(
     ("date_key", "party_key"),
     (
         *_day("The day, in UTC."),
-        key("party_key", "The provider.", "party of reward_flows"),
+        key("party_key", "Provider of payments; of rewards who can mint them.", "party of reward_flows"),
         *_of(APP_DAILY, *APP_DAILY.names[2:]),
     ),
 )
