@@ -53,7 +53,7 @@ def main() -> None:
             _commands()(prog_name="ledgerframes")
             end_if_signalled()
         except LedgerframesError as error:
-            say(f"error: {_in_its_words(error)}", err=True)
+            say(f"error: {in_its_words(error)}", err=True)
             sys.exit(2 if isinstance(error, InputError | ConfigurationError) else 1)
         except Signalled:
             say("ended by a signal before it was done", err=True)
@@ -79,8 +79,8 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(nowhere, "w", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-def _in_its_words(message: object) -> str:
-    """A message to the shell of the command that was typed."""
+def in_its_words(message: object) -> str:
+    """A message, or the text of a result, for the shell of the command that was typed."""
     named = {
         name: {option.name: option.opts[0] for option in command.params if option.opts[0].startswith("--")}
         for name, command in _commands().commands.items()
@@ -114,15 +114,16 @@ def _signals_as_exits() -> Iterator[None]:
 
 def _show_warning(message: Warning | str, *_where: object, **_line: object) -> None:
     """Show a warning without the line of source that Python adds: that line is ours, and of no use to a shell."""
-    say(f"warning: {_in_its_words(message)}", err=True)
+    say(f"warning: {in_its_words(message)}", err=True)
 
 
 class _Visible(logging.Formatter):
     """Log lines in which nothing that a server sent can control the terminal, or look like another line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record."""
-        return visible(super().format(record))
+        """Format a record; warnings name a shell's options, as errors do."""
+        line = visible(super().format(record))
+        return in_its_words(line) if record.levelno >= logging.WARNING else line
 
 
 def _version(requested: bool) -> None:

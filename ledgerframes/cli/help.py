@@ -152,13 +152,6 @@ def _is_rare(option: TyperOption, typed: list[str]) -> bool:
     return option.rich_help_panel is None and known and not set(tables.split(", ")) & set(typed)
 
 
-def in_commands(text: str) -> str:
-    """A text in which Python's calls are the commands that do the same."""
-    for python, shell in _TRANSLATED:
-        text = re.sub(python, shell, text)
-    return text
-
-
 def of_the_shell(message: str, options: Mapping[str, str], *, partial: bool) -> str:
     """A message without Python's advice.
 
@@ -167,7 +160,9 @@ def of_the_shell(message: str, options: Mapping[str, str], *, partial: bool) -> 
         options: the options of a shell, by the arguments that they give in Python.
         partial: whether the command can take a part of a range.
     """
-    message = in_commands(message if partial else _PARTIAL.sub("", message))
+    message = message if partial else _PARTIAL.sub("", message)
+    for python, shell in _TRANSLATED:
+        message = re.sub(python, shell, message)
     # Before a slash, it is a folder of a lake.
     argument = rf"(?<![\w.-])({'|'.join(sorted(options, key=len, reverse=True))})=(?!\w+/)"
     message = re.sub(rf"{argument}(?:True\b|\[\.\.\.\])", lambda found: options[found[1]], message)

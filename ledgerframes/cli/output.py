@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ledgerframes.cli.help import in_commands
 from ledgerframes.cli.options import AsCsv, AsJson, Command, say, with_options
 from ledgerframes.errors import InputError, visible
 from ledgerframes.export.atomic_write import check_folder, write_text, writing
@@ -66,7 +65,9 @@ def printed(command: Command) -> Command:
         elif hasattr(result, "columns"):
             _say_rows(result, as_json=as_json, as_csv=as_csv)
         elif result is not None:
-            say(result.to_json() if as_json else in_commands(str(result)))
+            from ledgerframes.cli.app import in_its_words  # it imports this module
+
+            say(result.to_json() if as_json else in_its_words(result))
             if not result:
                 raise typer.Exit(1)
 

@@ -149,6 +149,8 @@ def test_a_refused_connection_or_an_address_without_the_interface_is_a_failed_re
     last = ended.err.splitlines()[-1]
     assert last.startswith("error: POST /v2/updates")
     assert str(closed_port) in last
+    examined = command("doctor", "--scan-url", url, LEDGERFRAMES_ATTEMPTS="1")
+    assert (examined.code, "-> check --scan-url" in examined.out, "_url=" in examined.out) == (1, True, False)
     (tmp_path / "there").mkdir()
     for place in ("new/lake", "there"):
         ended = command("sync", place, "--scan-url", url, LEDGERFRAMES_ATTEMPTS="1")
