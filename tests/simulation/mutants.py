@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from ledgerframes.errors import StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.store.coverage import CLOSED, beyond, intersection, merged
-from ledgerframes.store.sync import agreement
 from ledgerframes.store.sync.sync_log import all_runs
 
 FAR: Final = 2**62
@@ -152,9 +151,9 @@ def _extra_below_settled(original: Any) -> Any:
 
 def _by_first_id(original: Any) -> Any:
     def recognise(self: Any, server: str, **options: bool) -> bool:
-        _, answer = agreement.ask(self.servers, self.proofs, None, 1, server)
+        _, page = self.servers.ask(None, 1, server)
         name = (self.history.network or "").partition("/")[2]
-        if answer.value.page_index.update_ids not in ([], [name]):
+        if page.page_index.update_ids not in ([], [name]):
             raise StoreError(f"{server}: another network")
         known: bool = original(self, server, **options)
         return known

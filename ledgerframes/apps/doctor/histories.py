@@ -79,8 +79,8 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
         return
     try:
         others = {server: "it did not answer" for server in net.scan.servers if server not in scans}
-        servers = AgreedServers(net.scan.update_pages, left_out=dict(others))
-        beginnings = Beginnings(servers, Proofs(_SETTLE))
+        servers = AgreedServers(net.scan.update_pages, Proofs(_SETTLE), left_out=dict(others))
+        beginnings = Beginnings(servers)
         first_update(servers, beginnings)
     except StoreError as error:
         yield Finding(SUBJECT, "one network", "fail", str(error).partition(". Leave")[0], "leave one of them out")

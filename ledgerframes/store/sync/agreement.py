@@ -23,7 +23,7 @@ from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update
 from ledgerframes.store.sync.compare import Comparison, DisagreesError, Shown, Tail, lacking_updates, tail_of
-from ledgerframes.store.sync.servers import AgreedServers, PageSize, ask
+from ledgerframes.store.sync.servers import AgreedServers, PageSize
 from ledgerframes.store.table_sets import KNOWN_BY, NETWORK
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ class Agreement:
     Attributes:
         servers: the servers; those that do not agree are left out.
         history: the stored history.
-        proofs: records what servers show.
         page_size: items per request.
         rejected: the ids of updates in `rejects`.
         rowless: the ids of items that the last asked server shows without a row of their own.
@@ -49,14 +48,14 @@ class Agreement:
 
     servers: AgreedServers
     history: HistoryTables
-    proofs: Proofs
     page_size: int
     rejected: Collection[str] = ()
     rowless: set[str] = field(default_factory=set)
     beginnings: Beginnings = field(init=False)
 
     def __post_init__(self) -> None:
-        self.beginnings = Beginnings(self.servers, self.proofs)
+        self.proofs = self.servers.proofs
+        self.beginnings = Beginnings(self.servers)
 
     def compare(self, interval: Interval, *, every: bool) -> Comparison:
         """Compare the start of an interval that is not final, on every server or on one that has the stored part.
@@ -148,9 +147,9 @@ class Agreement:
         return shown
 
     def _ask(self, after: Cursor | None, page_size: int, server: str) -> tuple[int, HistoryPage]:
-        size, answer = ask(self.servers, self.proofs, after, page_size, server)
-        self._note_rows(answer.value.page_index)
-        return size, answer.value
+        size, page = self.servers.ask(after, page_size, server)
+        self._note_rows(page.page_index)
+        return size, page
 
     def _note_rows(self, page_index: PageIndex) -> None:
         # By the newest answer: a verdict can appear after its update, and another server may have it already.
@@ -343,8 +342,8 @@ def network_for(net: Network, lake: Lake, settle: int) -> dict[str, str]:
     known = lake.network()
     if not net.settings.scan_url:
         return known
-    servers = AgreedServers(net.scan.update_pages)
-    agreement = Agreement(servers, lake.history(), Proofs(settle), MAXIMUM)
+    servers = AgreedServers(net.scan.update_pages, Proofs(settle))
+    agreement = Agreement(servers, lake.history(), MAXIMUM)
     if known:
         if not agreement.recognise_any():
             begins = known[NETWORK].partition("/")[2]

@@ -23,9 +23,9 @@ from ledgerframes.errors import (
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.extent import DSO, Beginning, known_by, proven_by
 from ledgerframes.paging.cursor import Cursor, Window
-from ledgerframes.paging.proofs import NOTHING, Proofs
+from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.sync.servers import AgreedServers, Began, ask
+from ledgerframes.store.sync.servers import AgreedServers, Began
 from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 #: Updates requested to recognise a network: late ones may precede the one that names it.
@@ -40,7 +40,6 @@ class Beginnings:
 
     Attributes:
         servers: the servers.
-        proofs: records what they show.
         known: by server, where its history began when it was last asked.
         firsts: every first item shown in this sync, and whether the ledger begins there.
         oldest: the oldest of these items.
@@ -48,7 +47,6 @@ class Beginnings:
     """
 
     servers: AgreedServers
-    proofs: Proofs
     known: dict[str, Beginning] = field(default_factory=dict)
     firsts: dict[Cursor, bool | None] = field(default_factory=dict)
     oldest: Cursor | None = None
@@ -61,9 +59,9 @@ class Beginnings:
         Raises:
             RequestError: it did not answer.
         """
-        _, answer = ask(self.servers, self.proofs, None, FIRST, server, insist=insist)
-        self.note(server, answer.value)
-        return answer.value
+        _, page = self.servers.ask(None, FIRST, server, insist=insist)
+        self.note(server, page)
+        return page
 
     def note(self, server: str, page: HistoryPage) -> None:
         """Record the first items of a server."""
@@ -83,7 +81,7 @@ class Beginnings:
         self.known[server] = begin = Beginning(first, proven)
         self.firsts[first] = proven
         self.servers.begins[server] = begin.at
-        final = self.proofs.now().of(server)
+        final = self.servers.proofs.now().of(server)
         self.servers.lately.begins[server] = Began(begin.at, final, self.servers.lately.clock())
 
     def proof_of(self, place: Cursor) -> bool | None:
@@ -101,7 +99,7 @@ class Beginnings:
             return False
         # Late items, and those of an earlier migration, may have appeared since before a server's first item; nothing
         # appears where it had shown everything, and no migration precedes 0.
-        final = self.proofs.closes(0, first) if first.migration_id else place.micros
+        final = self.servers.proofs.closes(0, first) if first.migration_id else place.micros
         if place.migration_id < 0:
             final = NOTHING
         lately = self.servers.lately.began()

@@ -32,7 +32,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.sync.probing import Prober, first_after
+from ledgerframes.store.sync.probing import Prober
 from ledgerframes.timestamps import DAY
 
 _log = logging.getLogger("ledgerframes.store")
@@ -284,7 +284,7 @@ class ClusterReader:
         segments = self.objects.index.segments
         if not self.objects.known or not segments:
             return []
-        shown, own = first_after(self.prober.source, interval.after, self.prober.proofs), self._first_of(interval)
+        shown, own = self.prober.servers.first_after(interval.after), self._first_of(interval)
         shown = None if shown is None or shown.migration_id > interval.migration_id else shown
         first = min((at for at in (shown and shown.micros, own) if at is not None), default=None)
         if first is None or first >= interval.hi:

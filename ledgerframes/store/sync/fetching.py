@@ -21,7 +21,7 @@ from ledgerframes.paging.modes import Mode, Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, beyond, window_of
 from ledgerframes.store.fetched import Fetched
-from ledgerframes.store.sync.probing import Prober, first_after
+from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.scheduling import IDLE, Idle, Scheduler
 from ledgerframes.store.sync.servers import AgreedServers
@@ -179,8 +179,6 @@ class Fetcher:
         emptied = not cursors and proofs.contradicts(page.server, page.query.after)
         if (behind and giver == before_it) or emptied:
             proofs.lose(page.server)
-        # Only after the proof for this page was taken, so that it helps later pages.
-        proofs.saw(page.server, cursors)
         # A server that lacks what another one has shown, or it before, proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND or emptied else proof.of(page.server, cursors)
         fetched = self._take(shard, page, final, broken=page.server in proof.broken)
@@ -207,7 +205,7 @@ class Fetcher:
             read_to = shard.cursor if again else None
         if read_to is None or not cursors or cursors[0] <= read_to:
             return False
-        first = first_after(self.source, None, self.prober.proofs, server=page.server)
+        first = self.source.first_after(None, server=page.server)
         if first is None:  # it has pruned everything since it sent the page
             return True
         self.source.begins[page.server] = first

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
-from ledgerframes.loaders.extent import MIGRATIONS, Beginning, known_by, warn_of
+from ledgerframes.loaders.extent import MIGRATIONS, Beginning, first_cursors, known_by, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
@@ -33,7 +33,7 @@ from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.compare import Comparison, DisagreesError
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
-from ledgerframes.store.sync.probing import Prober, migrations_after
+from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
@@ -219,7 +219,7 @@ class HistorySync:
 
     def _shown(self, after: int, until: int) -> set[int]:
         """The migrations that servers show between two."""
-        later = migrations_after(self.servers, Cursor(after, LATEST), self.proofs)
+        later = first_cursors(self.servers, Cursor(after, LATEST), self.servers.first_after)
         return {cursor.migration_id for cursor in takewhile(lambda cursor: cursor.migration_id < until, later)}
 
     def _begins_apart(self) -> bool:

@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ledgerframes.errors import DecodeError, PagingError, RequestError
-from ledgerframes.interfaces.history_pages import PageSource
-from ledgerframes.loaders.extent import first_cursors, newest_of
-from ledgerframes.paging.cursor import Cursor, before
-from ledgerframes.paging.modes import PageQuery
-from ledgerframes.paging.proofs import Proofs
+from ledgerframes.errors import DecodeError, RequestError
+from ledgerframes.loaders.extent import newest_of
+from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Interval
+from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.timestamps import LATEST
 
 _log = logging.getLogger("ledgerframes.store")
@@ -30,17 +28,18 @@ class Prober:
     """Probes servers; any thread may use it.
 
     Attributes:
-        source: the servers.
-        proofs: records what they show.
+        servers: the servers.
         now: the clock's time in microseconds, where the search starts.
         newest: the newest migration known.
     """
 
-    source: PageSource
-    proofs: Proofs
+    servers: AgreedServers
     now: int
     newest: int
     _ends: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.proofs = self.servers.proofs
 
     def needed(self, server: str, micros: int) -> bool:
         """Whether no part of a page after a record time would be final, and a probe may change that."""
@@ -71,18 +70,17 @@ class Prober:
     def end_of(self, interval: Interval) -> int:
         """A record time after which an interval, which has an item at its `lo`, had none when servers were asked."""
         if interval.hi < LATEST:  # mostly there is more behind a range that ends at a time: one request shows it
-            beyond = first_after(self.source, Cursor(interval.migration_id, interval.hi), self.proofs)
+            beyond = self.servers.first_after(Cursor(interval.migration_id, interval.hi))
             if beyond is not None and beyond.migration_id == interval.migration_id:
                 return interval.hi
-        newest = newest_of(None, self.source, Cursor(interval.migration_id, interval.lo))
-        first_after(self.source, before(newest), self.proofs)  # so that no worker searches for a proof of its own
+        newest = newest_of(None, self.servers, Cursor(interval.migration_id, interval.lo))
         return min(newest.micros, interval.hi)
 
     def _first_after(self, server: str, after: Cursor) -> Cursor | None:
         try:
-            return first_after(self.source, after, self.proofs, server=server)
+            return self.servers.first_after(after, server=server)
         except (RequestError, DecodeError) as error:  # a damaged answer to a probe proves as little as a lost one
-            if len(self.source.servers) == 1:
+            if len(self.servers.servers) == 1:
                 raise
             _log.warning("%s could not be probed: %s", server, error)
             return None
@@ -95,44 +93,3 @@ def _outward(cursor: Cursor, step: int) -> Iterator[Cursor]:
         if micros > LATEST:
             return
         yield Cursor(cursor.migration_id, micros)
-
-
-def first_after(
-    source: PageSource, after: Cursor | None, proofs: Proofs, *, server: str | None = None
-) -> Cursor | None:
-    """The cursor of the first item after another cursor, as a server shows it.
-
-    Args:
-        source: the servers.
-        after: the cursor to start after; None means the beginning of the ledger.
-        proofs: records what is shown.
-        server: the server; by default the one that the transport prefers.
-
-    Raises:
-        PagingError: the server ignores the cursor.
-    """
-    # A named server is asked once; the only server gets the usual retries.
-    named = server if len(source.servers) > 1 else None
-    answer = source.send_page(PageQuery(after, 1), server=named)
-    cursors = answer.value.page_index.cursors
-    if not cursors:
-        if proofs.contradicts(answer.server, after):
-            proofs.lose(answer.server)
-        return None
-    if after is not None and cursors[0] <= after:
-        raise ignores_cursor(source, answer.server, after, cursors[0])
-    proofs.saw(answer.server, cursors)
-    return cursors[0]
-
-
-def migrations_after(source: PageSource, after: Cursor | None, proofs: Proofs) -> Iterator[Cursor]:
-    """The first cursor of every migration after a cursor; sends one request per migration, and one more."""
-    return first_cursors(source, after, lambda place: first_after(source, place, proofs))
-
-
-def ignores_cursor(source: PageSource, server: str, after: Cursor, shown: Cursor) -> PagingError:
-    """The error for a server that sent an item which does not follow the cursor it was asked for."""
-    return PagingError(
-        f"{source.history.endpoint}: asked for what follows {after}, {server} sent an update at {shown}; it ignores the"
-        " cursor"
-    )

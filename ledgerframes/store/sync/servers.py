@@ -1,4 +1,4 @@
-"""`AgreedServers`: the servers of one sync, those left out, and their page sizes; `ask` requests a page of one."""
+"""`AgreedServers`: the servers of one sync, those left out, and what they have shown; whatever asks one calls it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.errors import RequestError, StatusError
+from ledgerframes.errors import PagingError, RequestError, StatusError
 from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller, named_maximum, smaller_page
+from ledgerframes.objects.page_source import sender_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop
-from ledgerframes.store.sync.probing import ignores_cursor
 from ledgerframes.transport import Answer
 
 _log = logging.getLogger("ledgerframes.store")
@@ -83,6 +83,7 @@ class AgreedServers:
 
     Attributes:
         source: all of them.
+        proofs: records what they show.
         lately: the size of the pages that servers send, and where they began.
         left_out: by server, why it is no longer asked in this sync.
         begins: by server, where its history began when last asked; a request goes to one that has the items.
@@ -90,6 +91,7 @@ class AgreedServers:
     """
 
     source: PageSource
+    proofs: Proofs
     lately: Lately = field(default_factory=Lately)
     left_out: dict[str, str] = field(default_factory=dict)
     begins: dict[str, Cursor] = field(default_factory=dict)
@@ -114,6 +116,7 @@ class AgreedServers:
         chosen = self.having(query.after) if some else server
         answer = self.source.send_page(query, server=chosen, revise=revise)
         self.lately.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
+        self.proofs.saw(sender_of(answer.server), answer.value.page_index.cursors)
         return answer
 
     def having(self, after: Cursor | None) -> tuple[str, ...]:
@@ -157,43 +160,67 @@ class AgreedServers:
             _log.warning("%s is left out of this sync: %s", server, why)
         return True
 
+    def ask(
+        self, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
+    ) -> tuple[int, HistoryPage]:
+        """Request a page from one server, to compare servers with each other and a store.
 
-def ask(
-    servers: AgreedServers, proofs: Proofs, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
-) -> tuple[int, Answer[HistoryPage]]:
-    """Request a page from one server, to compare servers with each other and a store.
+        Returns the page size used in the end, and the page.
 
-    Returns the page size used in the end, and the answer.
+        Args:
+            after: the cursor to start after; None means the beginning of the ledger.
+            page_size: items to ask for.
+            server: the server.
+            insist: whether to retry if it sends no page.
 
-    Args:
-        servers: the servers.
-        proofs: records what is shown.
-        after: the cursor to start after; None means the beginning of the ledger.
-        page_size: items to ask for.
-        server: the server.
-        insist: whether to retry if it sends no page.
-    """
-    size = min(page_size, servers.largest_pages.get(server, page_size))
+        Raises:
+            PagingError: the server ignores the cursor.
+        """
+        size = min(page_size, self.largest_pages.get(server, page_size))
 
-    def revise(error: RequestError) -> PageQuery | None:
-        nonlocal size
-        smaller = smaller_page(size, error)
-        if smaller == size:
-            return None
-        size = smaller
-        return PageQuery(after, size)
+        def revise(error: RequestError) -> PageQuery | None:
+            nonlocal size
+            smaller = smaller_page(size, error)
+            if smaller == size:
+                return None
+            size = smaller
+            return PageQuery(after, size)
 
-    # The only server gets the usual retries; one that was left out meanwhile is asked itself, with no substitute.
-    named = None if servers.servers == (server,) else (server,) if insist else server
-    try:
-        answer = servers.send_page(PageQuery(after, size), server=named, revise=revise)
-    except StatusError as error:  # a named server is asked once, even if the page was too large for it
-        maximum = named_maximum(error)
-        if maximum is None or maximum >= page_size:
-            raise
-        return ask(servers, proofs, after, maximum, server, insist=insist)
-    cursors = answer.value.page_index.cursors
-    if cursors and after is not None and cursors[0] <= after:
-        raise ignores_cursor(servers, server, after, cursors[0])
-    proofs.saw(server, cursors)
-    return size, answer
+        # The only server gets the usual retries; one that was left out meanwhile is asked itself, with no substitute.
+        named = None if self.servers == (server,) else (server,) if insist else server
+        try:
+            answer = self.send_page(PageQuery(after, size), server=named, revise=revise)
+        except StatusError as error:  # a named server is asked once, even if the page was too large for it
+            maximum = named_maximum(error)
+            if maximum is None or maximum >= page_size:
+                raise
+            return self.ask(after, maximum, server, insist=insist)
+        self._check_order(answer, after)
+        return size, answer.value
+
+    def first_after(self, after: Cursor | None, *, server: str | None = None) -> Cursor | None:
+        """The cursor of the first item after another cursor, as a server shows it.
+
+        Args:
+            after: the cursor to start after; None means the beginning of the ledger.
+            server: the server; by default the one that the transport prefers.
+
+        Raises:
+            PagingError: the server ignores the cursor.
+        """
+        # A named server is asked once; the only server gets the usual retries.
+        named = server if len(self.servers) > 1 else None
+        answer = self.send_page(PageQuery(after, 1), server=named)
+        self._check_order(answer, after)
+        cursors = answer.value.page_index.cursors
+        if not cursors and self.proofs.contradicts(answer.server, after):
+            self.proofs.lose(answer.server)
+        return cursors[0] if cursors else None
+
+    def _check_order(self, answer: Answer[HistoryPage], after: Cursor | None) -> None:
+        cursors = answer.value.page_index.cursors
+        if cursors and after is not None and cursors[0] <= after:
+            raise PagingError(
+                f"{self.history.endpoint}: asked for what follows {after}, {answer.server} sent an update at"
+                f" {cursors[0]}; it ignores the cursor"
+            )

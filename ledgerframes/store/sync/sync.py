@@ -291,13 +291,13 @@ def _history_sync(
     source = net.scan.pages(of.pages)
     source = source.leniently() if request.reject else source
     lately = replace(lake.lately, clock=request.clock.monotonic)  # of the same observations
-    servers = AgreedServers(source, lately, begins_after=net.begins_after).stoppable(stop)
-    history = lake.history(of)
     proofs = Proofs(request.settle_micros, request.overlap)
-    prober = Prober(servers, proofs, request.now_micros, newest=0)
+    servers = AgreedServers(source, proofs, lately, begins_after=net.begins_after).stoppable(stop)
+    history = lake.history(of)
+    prober = Prober(servers, request.now_micros, newest=0)
     rejects = lake.root().own("rejects")
     rejected = rejected_ids(rejects, of.pages)
-    agreement = Agreement(servers, history, proofs, request.page_size, rejected)
+    agreement = Agreement(servers, history, request.page_size, rejected)
     finality = Finality(agreement, history)
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
