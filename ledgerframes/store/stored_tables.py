@@ -31,7 +31,7 @@ def declared(name: str) -> Table:
         return DERIVED_TABLES[known]
     if known in COMPUTED:
         raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
-    table_named(name)
+    table_named(name, CATALOGUE | COMPUTED)
     if name not in STORED:
         raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")
     return snapshot_table(name) if name in SNAPSHOTS else CATALOGUE[name]
