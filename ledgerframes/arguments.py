@@ -254,7 +254,7 @@ def party_ids(value: Any, name: str) -> tuple[str, ...]:
     parties = names(value, name)
     for party in parties:
         if "::" not in party:
-            refuse(name, party, "give a whole party id, such as 'alice::1220…'")
+            refuse(name, party, f"give a whole party id, such as 'alice::1220…'; without {name}= the table has all")
     return parties
 
 
