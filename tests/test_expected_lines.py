@@ -55,10 +55,7 @@ COIN = "Splice.Amulet:Amulet"
 SELECTED = {
     "pandas": (lambda _, history, __: history.events[history.events.template_name == COIN], "no longer has the"),
     "arrow": (lambda net, *_: lf.load_events(net, as_="arrow", progress=False).slice(0, 9), "no longer has the"),
-    "joined twice": (
-        lambda _net, history, _store: pd.concat([history.events, history.events[:1]]),
-        "no longer has the",
-    ),
+    "joined twice": (lambda _, history, __: pd.concat([history.events, history.events[:1]]), "no longer has the"),
     "chosen": (lambda net, *_: lf.load_events(net, template=COIN, progress=False), "only"),
     "where": (lambda *world: world[2].load("events", where={"template_name": COIN}), r"only those of where=.*Amulet"),
 }

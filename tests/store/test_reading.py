@@ -142,13 +142,12 @@ def test_a_condition_of_another_type_is_refused_with_its_value_and_the_rule(fill
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda store: store.load("event"), "did you mean 'events'"),
         (lambda store: store.load("transfer"), "did you mean 'transfers'"),
         (lambda store: store.load("ledger_events"), "does not keep"),
         (lambda store: store.load("events", columns=["choise"]), "did you mean 'choice'"),  # codespell:ignore choise
         (lambda store: store.sql("select * from nothing"), "updates"),
     ],
-    ids=["table", "computed", "unkept", "column", "sql"],
+    ids=["table", "unkept", "column", "sql"],
 )
 def test_a_wrong_argument_is_named(filled, call, message):
     with pytest.raises(lf.errors.InputError, match=message):
