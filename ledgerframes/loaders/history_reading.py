@@ -297,17 +297,18 @@ class _Load:
             self._newest = None if extent is None else extent.newest
         else:
             self._newest = objects.readers.newest
-        if self._newest is None:
-            absent = f"{self.place}: its objects hold nothing so late"
-            reason = nothing_shown(self._net.scan) if objects is None else absent
+        advice = "Give an earlier start= or leave it out"
+        if self._newest is None and objects is None:
+            reason, advice = nothing_shown(self._net.scan), "Leave start= out"
+        elif self._newest is None:
+            reason = f"{self.place}: its objects hold nothing so late"
         else:
             if not window.begins_after(self._newest):
                 return
             reason = f"{self.place} ends at {self._newest}, {self._last_there}"
         self.complete = False
         raise PartialResultError(
-            f"{reason}, and {window} is asked for. Give an earlier start= or leave it out, or pass"
-            " allow_partial=True to get no rows"
+            f"{reason}, and {window} is asked for. {advice}, or pass allow_partial=True to get no rows"
         )
 
     @property
