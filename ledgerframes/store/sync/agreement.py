@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError, StoreError
+from ledgerframes.errors import DecodeError, PagingError, RequestError, StoppedError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.extent import known_by
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
@@ -22,8 +23,8 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update
-from ledgerframes.store.sync.compare import Comparison, DisagreesError, Shown, Tail, lacking_updates, tail_of
-from ledgerframes.store.sync.servers import AgreedServers, PageSize
+from ledgerframes.store.sync.compare import Comparison, Shown, Tail, lacking_updates, tail_of
+from ledgerframes.store.sync.servers import AgreedServers, DisagreesError, PageSize
 from ledgerframes.store.table_sets import KNOWN_BY, NETWORK
 
 if TYPE_CHECKING:
@@ -66,26 +67,18 @@ class Agreement:
         """
         tail = tail_of(self.history, interval, self.proofs.settle, anchored=every)
         comparisons: list[Comparison] = []
-        failed: LedgerframesError | None = None
         having = () if every else self.servers.having(tail.after)
-        for server in dict.fromkeys([*having, *self.servers.servers]):
-            if comparisons and not every and comparisons[-1].whole:
-                break
-            try:
-                comparisons.append(self._compare_with(server, tail))
-            except (RequestError, PagingError, DecodeError, DisagreesError) as error:
-                failed = error
-                if not self.servers.leave_out(server, error) and comparisons:  # the others are not recognised yet
-                    _log.warning("%s: %s", server, error)
-        if not comparisons:
-            assert failed is not None
-            if isinstance(failed, DisagreesError):
-                raise StoreError(str(failed)) from failed
-            raise failed
+        try:
+            for _, comparison in self.servers.each(partial(self._compare_with, tail), having):
+                comparisons.append(comparison)
+                if comparison.whole and not every:
+                    break
+        except DisagreesError as error:
+            raise StoreError(str(error)) from error
         # A server that is not recognised yet may belong to another network: its news count only if no other is known.
         return Comparison.of([one for one in comparisons if one.known] or comparisons)
 
-    def _compare_with(self, server: str, tail: Tail) -> Comparison:
+    def _compare_with(self, tail: Tail, server: str) -> Comparison:
         migration_id, lo = tail.interval.migration_id, tail.interval.lo
         shown, here, lacking = self._lacking(server, tail)
         due = self.due(server, migration_id, lacking)
@@ -313,19 +306,11 @@ class Agreement:
         Raises:
             RequestError: no server answered.
         """
-        failed: LedgerframesError | None = None
-        answered = False
-        for server in self.servers.servers:
-            try:
-                known, why = self.recognise(server), "it does not show the store's first update"
-                answered = True
-            except (RequestError, PagingError, DecodeError) as error:
-                failed, known, why = error, False, str(error)
-            if not known and not self.servers.leave_out(server, why):
-                if failed is not None and not answered:
-                    raise failed
-                return False
-        return True
+        answers = dict(self.servers.each(self.recognise))
+        for server, known in answers.items():
+            if not known:
+                self.servers.leave_out(server, "it does not show the store's first update")
+        return any(answers.values())
 
 
 def network_for(net: Network, lake: Lake, settle: int) -> dict[str, str]:

@@ -12,14 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import (
-    DecodeError,
-    LedgerframesError,
-    PagingError,
-    PartialResultError,
-    RequestError,
-    StoreError,
-)
+from ledgerframes.errors import PartialResultError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage
 from ledgerframes.loaders.extent import DSO, Beginning, known_by, proven_by
 from ledgerframes.paging.cursor import Cursor, Window
@@ -183,16 +176,8 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
         StoreError: the servers belong to different networks.
     """
     pages: dict[str, HistoryPage] = {}
-    failed: LedgerframesError | None = None
     empty: list[str] = []
-    for server in servers.servers:
-        try:
-            page = beginnings.ask(server)
-        except (RequestError, PagingError, DecodeError) as error:
-            failed = error
-            servers.leave_out(server, error)
-            continue
-        failed = None
+    for server, page in servers.each(beginnings.ask):
         if not len(page):
             empty.append(server)
             continue
@@ -202,8 +187,6 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
             _tell_apart(servers, pages, server, page)
         if server in servers.servers:
             pages[server] = page
-    if failed is not None and not pages and not empty:
-        raise failed
     if not pages:
         return None
     for server in empty:  # its first updates may be another network's

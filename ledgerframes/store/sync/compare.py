@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ledgerframes.errors import StoreError
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval
 from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.sync.servers import DisagreesError
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,6 @@ class Comparison:
         cursors = tuple(cursor for comparison in comparisons for cursor in comparison.cursors)
         lags = all(comparison.lags for comparison in comparisons)
         return cls(any(comparison.news for comparison in comparisons), lags, cursors, comparisons[0].known)
-
-
-class DisagreesError(StoreError):
-    """A server contradicts the store, or does not show whether it agrees."""
 
 
 def lacking_updates(server: str, missing: Sequence[str], *, final: bool) -> DisagreesError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import DecodeError, PagingError, RequestError, StoreError
+from ledgerframes.errors import PagingError, StoreError
 from ledgerframes.loaders.extent import MIGRATIONS, Beginning, first_cursors, known_by, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.objects.page_source import ObjectPages
@@ -30,7 +30,7 @@ from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST, UNKNOWN, are_two, first_update
 from ledgerframes.store.sync.committing import Committer
-from ledgerframes.store.sync.compare import Comparison, DisagreesError
+from ledgerframes.store.sync.compare import Comparison
 from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.probing import Prober
@@ -229,14 +229,10 @@ class HistorySync:
 
     def _ask_beginnings(self) -> None:
         """Ask every server where its history begins now."""
-        for server in self.servers.servers:
-            try:
-                # Its updates may be another network's, and none is stored beside them.
-                if not self.agreement.recognise(server) and self.servers.leave_out(server, UNKNOWN):
-                    self.agreement.beginnings.known.pop(server, None)
-            except (RequestError, PagingError, DecodeError, DisagreesError) as error:
-                if not self.servers.leave_out(server, error):
-                    raise
+        for server, known in self.servers.each(self.agreement.recognise):
+            # Its updates may be another network's, and none is stored beside them.
+            if not known and self.servers.leave_out(server, UNKNOWN):
+                self.agreement.beginnings.known.pop(server, None)
         self._ask_objects(self.history.known_by)
 
     def _ask_objects(self, network: frozenset[str]) -> None:

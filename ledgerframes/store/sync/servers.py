@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from ledgerframes.decoding.paged_histories import PagedHistory
-from ledgerframes.errors import PagingError, RequestError, StatusError
+from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
 from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller, named_maximum, smaller_page
 from ledgerframes.objects.page_source import sender_of
 from ledgerframes.paging.cursor import Cursor
@@ -18,9 +18,15 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop
 from ledgerframes.transport import Answer
 
+T = TypeVar("T")
+
 _log = logging.getLogger("ledgerframes.store")
 # Long enough to spare the probes of a live tail, short enough for an operator's change to be noticed.
 _HOUR: Final = 3600.0
+
+
+class DisagreesError(StoreError):
+    """A server contradicts the store, or does not show whether it agrees."""
 
 
 class PageSize(NamedTuple):
@@ -159,6 +165,31 @@ class AgreedServers:
             self.left_out[server] = str(why)
             _log.warning("%s is left out of this sync: %s", server, why)
         return True
+
+    def each(self, ask: Callable[[str], T], first: Iterable[str] = ()) -> Iterator[tuple[str, T]]:
+        """The answers of all servers, one after the other; a server that fails is left out.
+
+        Args:
+            ask: asks one.
+            first: the servers to ask first.
+
+        Raises:
+            LedgerframesError: none of them answered.
+        """
+        failed: LedgerframesError | None = None
+        answered = False
+        for server in dict.fromkeys([*first, *self.servers]):
+            try:
+                answer = ask(server)
+            except (RequestError, PagingError, DecodeError, DisagreesError) as error:
+                failed = error
+                if not self.leave_out(server, error) and answered:  # the others are not recognised yet
+                    _log.warning("%s: %s", server, error)
+                continue
+            answered = True
+            yield server, answer
+        if failed is not None and not answered:
+            raise failed
 
     def ask(
         self, after: Cursor | None, page_size: int, server: str, *, insist: bool = False
