@@ -117,7 +117,7 @@ def test_days_are_neither_whole_nor_empty_where_the_lake_has_a_gap(store, twelve
     assert days.time.dt.day.tolist() == [4, 6]
     unknown = events.copy()
     unknown.attrs = {"complete": True, "from_beginning": None}  # as of a ledger without a DSO
-    assert lf.network_daily(unknown).updates.tolist() == [
+    assert lf.network_daily(unknown).transactions.tolist() == [
         len(set(events.update_id[events.record_time.dt.day == day])) for day in (4, 5, 6)
     ]
     assert days.whole.isna().all()
