@@ -43,10 +43,10 @@ class Incomplete:
         if self.begun_before:
             contracts, unknown = map(max, zip(*self.begun_before.values(), strict=True))
             most = "up to " if len(self.begun_before) > 1 else ""
+            coin = f" (for {most}{unknown:,} the coin is not known)" if unknown else ", though each one's coin is known"
             warn(
                 f"{', '.join(self.begun_before)}: {most}{plural(contracts, 'contract')} that ended in this range began"
-                f" before it, and nothing describes all of them (for {most}{unknown:,} the coin is not known);"
-                f" {remedy}",
+                f" before it, and nothing describes all of them{coin}; {remedy}",
                 IncompleteFiguresWarning,
             )
         if names := sorted({name for strange in self.strange.values() for name in strange}):

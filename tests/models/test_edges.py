@@ -49,7 +49,7 @@ def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_who
     """Without an opening; `test_every_economics_table.py` has parts with theirs."""
     times, whole = switched_history.updates["record_time"].to_pandas(), lf.sv_rewards(switched_history)
     start, end = times.iloc[[len(times) // 3, 2 * len(times) // 3]]
-    with pytest.warns(IncompleteFiguresWarning):
+    with pytest.warns(IncompleteFiguresWarning, match="describes all of them, though each one's coin is known;"):
         rows = lf.sv_rewards(lf.load_history(switched, start=start, end=end, progress=False))
 
     held, key = rows[rows.whole], ["round", "opened_at", "sv", "beneficiary", "weight"]
