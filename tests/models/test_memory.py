@@ -39,7 +39,6 @@ def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enoug
         engine.rows("first_place")
         database = engine._database
         assert engine._connection.sql(limit).fetchall() == [("117.3 MiB",)]
-        assert engine._connection.sql("select current_setting('threads')").fetchall() == [(1,)]
     monkeypatch.delenv(VARIABLE)
     with Engine(inputs_of(history).gives) as engine:
         engine.rows("first_place")
