@@ -3,12 +3,13 @@
 -- It relies on `node_index`, which counts in preorder, and on `depth`: at each level, the event above is the last
 -- exercise before it with that depth. No recursion, so it spills, and cannot go round in a circle.
 with
-nodes as (
+-- Read twice, as a copy of all exercises would be large; what is asked is little of it.
+nodes as not materialized (
   select update_id, event_id, node_index, depth, choice, template_name
   from exercises
   where depth is not null
 ),
-asked as (
+asked as materialized (
   select update_id, event_id, node_index, unnest(range(depth)) as level
   from nodes
   where depth > 0

@@ -17,12 +17,16 @@ import duckdb
 from ledgerframes.models.interrupting import interruptible
 from ledgerframes.models.reads import literal
 
-#: No extensions, no Python variables under the names of tables; files and network only for the inputs.
+#: No extensions, no Python variables under the names of tables; files and network only for the inputs. And no ASOF join
+#: that compares each row with each: rows of a lake, which are not counted before they are read, would be taken for few.
 _SETTINGS: Final = {
+    "asof_loop_join_threshold": "0",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
+#: The memory that a thread needs for a join of several tables that are spilled.
+_PER_THREAD: Final = 150_000_000
 #: Those that are kept: to make a database and its macros takes longer than a table of a few thousand events.
 _IDLE: Final[list[Database]] = []
 #: How many are: tables that a lake continues need a second one while the first is in use.
@@ -54,6 +58,7 @@ class Database:
         self._root.execute("set enable_progress_bar = false")
         self._root.execute(f"set allowed_paths = [{', '.join(map(literal, files))}]")
         self._root.execute("set enable_external_access = false")
+        self._threads = int(self._root.execute("select current_setting('threads')").fetchall()[0][0])
         self._root.execute(";".join(macros))
         return self.limit("50%")
 
@@ -61,13 +66,19 @@ class Database:
         """A connection with tables, views, variables and a time zone of its own."""
         return self._root.cursor()
 
-    def limit(self, size: str) -> int:
-        """Bound its memory, such as by `4GB`; what it then is, in bytes. To set it again costs what memory is free."""
+    def limit(self, size: str, *, strictly: bool = True) -> int:
+        """Bound its memory, such as by `4GB`; what it then is, in bytes. To set it again costs what memory is free.
+
+        A strict limit is one for all that comes, so there are only as many threads as it suffices for.
+        """
         if size != self._limit:
             self._root.execute(f"set memory_limit = {literal(size)}")
             self._limit = size
-        limit = self._root.execute("select parse_formatted_bytes(current_setting('memory_limit'))").fetchall()
-        return int(limit[0][0])
+        found = self._root.execute("select parse_formatted_bytes(current_setting('memory_limit'))").fetchall()
+        limit = int(found[0][0])
+        threads = min(self._threads, max(limit // _PER_THREAD, 1)) if strictly else self._threads
+        self._root.execute(f"set threads = {threads}")
+        return limit
 
     def close(self) -> None:
         """Close it, and remove spilled data."""

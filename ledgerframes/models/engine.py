@@ -318,7 +318,8 @@ class Engine:
         if VARIABLE not in os.environ:
             sizes = [size for size in self._sizes.values() if size is not None]
             of_frames = f"{max(sum(sizes) // 2 - _ADDED_BY_MODELS, _LEAST)}B"
-            self._database.limit(of_frames if len(sizes) == len(self._sizes) else HALF)
+            frames_only = len(sizes) == len(self._sizes)
+            self._database.limit(of_frames if frames_only else HALF, strictly=not frames_only)
 
 
 def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection, int]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.models.engine import VARIABLE, Engine
+from ledgerframes.models.engine import VARIABLE, Engine, text_of
 from ledgerframes.models.inputs import inputs_of
 
 
@@ -39,6 +39,7 @@ def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enoug
         engine.rows("first_place")
         database = engine._database
         assert engine._connection.sql(limit).fetchall() == [("117.3 MiB",)]
+        assert engine._connection.sql("select current_setting('threads')").fetchall() == [(1,)]
     monkeypatch.delenv(VARIABLE)
     with Engine(inputs_of(history).gives) as engine:
         engine.rows("first_place")
@@ -82,6 +83,9 @@ def test_a_store_is_read_once_where_it_fits_and_else_by_each_step(tmp_path):
             found = engine.rows("template_activity").select(expected.column_names)
             assert found.cast(expected.schema).equals(expected)
             assert isinstance(engine._inputs["events"]({"payload"}, set(), room), pa.Table) == bool(room)
+            # Rows that are not counted yet are taken for few, of which each could be compared with each.
+            engine._build("above")
+            assert "Asof Join" in engine._connection.sql(f"explain {text_of('above')}").fetchall()[0][1]
 
 
 @pytest.mark.skipif("jemalloc" not in pa.supported_memory_backends(), reason="this Arrow has mimalloc alone")
