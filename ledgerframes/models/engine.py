@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.models.declared_reads import READS
@@ -314,6 +315,9 @@ class Engine:
             self._connection.execute(f"create or replace temp view given_{name} as {rows}")
         else:
             self._connection.register(f"given_{name}", rows)
+        if isinstance(rows, ds.Dataset):
+            # Its rows, which are not counted, would be taken for few, and a join would keep them in memory.
+            self._connection.execute("set disabled_optimizers = 'build_side_probe_side'")
         self._sizes[name] = getattr(give, "size", rows.nbytes) if isinstance(rows, pa.Table) else None
         if VARIABLE not in os.environ:
             sizes = [size for size in self._sizes.values() if size is not None]
@@ -335,7 +339,7 @@ def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection
     connection = database.connection()
 
     def prepare() -> int:
-        connection.execute("set timezone = 'UTC'")
+        connection.execute("set timezone = 'UTC'; set disabled_optimizers = ''")
         limit = os.environ.get(VARIABLE)
         if limit is None:
             return database.half // 2

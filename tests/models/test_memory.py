@@ -84,8 +84,10 @@ def test_a_store_is_read_once_where_it_fits_and_else_by_each_step(tmp_path):
             assert found.cast(expected.schema).equals(expected)
             assert isinstance(engine._inputs["events"]({"payload"}, set(), room), pa.Table) == bool(room)
             # Rows that are not counted yet are taken for few, of which each could be compared with each.
-            engine._build("above")
+            engine._build("coupon_ends")
             assert "Asof Join" in engine._connection.sql(f"explain {text_of('above')}").fetchall()[0][1]
+            chosen = "from exercises semi join coupon_kinds using (template_name)"
+            assert "RIGHT_SEMI" not in engine._connection.sql(f"explain {chosen}").fetchall()[0][1]
 
 
 @pytest.mark.skipif("jemalloc" not in pa.supported_memory_backends(), reason="this Arrow has mimalloc alone")
