@@ -33,38 +33,19 @@ LARGEST_STEP: Final = 50
 logger = logging.getLogger("ledgerframes.sandbox")
 
 
-class LedgerGrowth:
-    """A ledger that grows at a rate until it is stopped.
-
-    Args:
-        advance: adds a number of updates.
-        rate: updates per second.
-    """
-
-    def __init__(self, advance: Callable[[int], None], *, rate: float) -> None:
-        self._advance = advance
-        self._rate = rate
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sandbox growth", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the growth and wait for the last step to end. A second call does nothing."""
-        self._end.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        begin, done = time.monotonic(), 0
-        pause = min(max(1 / self._rate, SHORTEST_PAUSE), LONGEST_PAUSE)
-        while not self._end.wait(pause):
-            # As many as the rate requires, in steps that leave readers a turn.
-            step = max(0, min(int((time.monotonic() - begin) * self._rate) - done, LARGEST_STEP))
-            try:
-                self._advance(step)
-            except Exception:
-                logger.exception("the ledger stopped growing after %d updates", done)
-                return
-            done += step
+def keep_growing(advance: Callable[[int], None], rate: float, ended: threading.Event) -> None:
+    """Add `rate` updates per second by `advance`, which takes their number, until it is ended or fails."""
+    begin, done = time.monotonic(), 0
+    pause = min(max(1 / rate, SHORTEST_PAUSE), LONGEST_PAUSE)
+    while not ended.wait(pause):
+        # As many as the rate requires, in steps that leave readers a turn.
+        step = max(0, min(int((time.monotonic() - begin) * rate) - done, LARGEST_STEP))
+        try:
+            advance(step)
+        except Exception:
+            logger.exception("the ledger stopped growing after %d updates", done)
+            return
+        done += step
 
 
 def start(*, load: str | os.PathLike[str] | None = None, **options: Any) -> Sandbox:
@@ -110,7 +91,11 @@ class Sandbox(Served):
         self._view = view
         self._issuer = issuer
         self.start()
-        self._growth = None if how.rate is None else LedgerGrowth(self.world.advance, rate=how.rate)
+        self._ended, self._growth = threading.Event(), None
+        if how.rate is not None:
+            growing = (self.world.advance, how.rate, self._ended)
+            self._growth = threading.Thread(target=keep_growing, args=growing, name="sandbox growth", daemon=True)
+            self._growth.start()
 
     @property
     def registry_urls(self) -> dict[str, str]:
@@ -176,8 +161,9 @@ class Sandbox(Served):
 
     def stop(self) -> None:
         """Close every connection, free the port and stop the growth; a second call does nothing."""
+        self._ended.set()
         if self._growth is not None:
-            self._growth.stop()
+            self._growth.join()
         super().stop()
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.sandbox.http.responses import JSON_MAXIMUM
 from ledgerframes.sandbox.http.user_routes import ARCHIVE_MAXIMUM
-from ledgerframes.sandbox.server import LARGEST_STEP, LedgerGrowth, start
+from ledgerframes.sandbox.server import LARGEST_STEP, keep_growing, start
 from ledgerframes.sandbox.serving import serve
 from ledgerframes.sandbox.start_options import parse_rate
 from tests.sandbox.asking import ask
@@ -102,17 +102,12 @@ def test_readers_see_it_grow_at_its_rate_until_it_is_stopped_while_record_times_
     assert len(sandbox.world.updates) == length
 
 
-def test_a_world_that_cannot_grow_is_logged_and_the_thread_ends(caplog):
-    asked = threading.Event()
-
+def test_a_world_that_cannot_grow_is_logged_and_grows_no_more(caplog):
     def advance(updates):
         assert updates <= LARGEST_STEP
-        asked.set()
         raise LookupError("the world has ended")
 
-    growth = LedgerGrowth(advance, rate=10**9)
-    assert asked.wait(300)
-    growth.stop()
+    keep_growing(advance, 10**9, threading.Event())
 
     assert "the world has ended" in caplog.text
     assert "stopped growing" in caplog.text

@@ -173,7 +173,10 @@ def _give_back(tx: Transaction, coupon: Contract, choice: str) -> None:
 
 def _allotted(sim: Simulation) -> Contract | None:
     """The coupon that is allotted, if there is one."""
-    return next((one for one in sim.world.contracts.of(FUND_COUPON) if not one.commanded), None)
+    for coupon in sim.world.contracts.of(FUND_COUPON):
+        if not coupon.commanded:
+            return coupon
+    return None
 
 
 def _end_of(coupon: Contract) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from bisect import bisect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -141,6 +142,9 @@ def _uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        # All that is there now counts as old, so that nobody looks through it at once.
+        gc.freeze()
+        gc.unfreeze()
         if collecting:
             gc.enable()
 
@@ -162,7 +166,7 @@ class _Generator:
         self.planned = 0
         #: How many updates came at their time, and when the members' next duty is due.
         self._scheduled = 0
-        self._duty_at: int | None = None
+        self._duty_at = timestamps.LAST
         others = range(synchronizers + 1, 2, -1)
         weights = [_MAIN_WEIGHT * sum(others) or 1, *others][:synchronizers]
         self._synchronizer_weights = list(accumulate(weights))
@@ -189,9 +193,7 @@ class _Generator:
         """Write a number of updates; near the end of a migration reassignments begin that end in the next one."""
         left = updates
         while left > 0:
-            group = self._group(left, crossing=not last and left <= 12)
-            self.world.record(group)
-            left -= sum(update.scanned != b"" for update in group)
+            left -= self.world.record(self._group(left, crossing=not last and left <= 12))
 
     def _group(self, room: int, *, crossing: bool) -> list[Update]:
         """The updates of the next record time: one, or one on each of several synchronizers."""
@@ -222,10 +224,9 @@ class _Generator:
     def _next_due(self) -> int:
         """When the next leg or duty is due."""
         sim = self.sim
-        if self._duty_at is None and next_duty(sim) is not None:
+        if self._duty_at == timestamps.LAST and next_duty(sim) is not None:
             self._duty_at = sim.now + self.rng.randrange(1, 15 * timestamps.SECOND)
-        times = [self.traffic.next_time, next_time(sim)]
-        return min(times if self._duty_at is None else [*times, self._duty_at])
+        return min(self.traffic.next_time, next_time(sim), self._duty_at)
 
     def _due(self) -> Update:
         """The next update: a due leg, a duty of the members, or else an activity of users."""
@@ -234,7 +235,7 @@ class _Generator:
             update = self._leg(leg)
             self.traffic.complete(leg)
             return update
-        self._duty_at = None
+        self._duty_at = timestamps.LAST
         duty = urgent(self.sim) or next_duty(self.sim)
         if duty is None:
             return self._next_update(self.sim.main, crossing=False, alone=True)
@@ -244,7 +245,7 @@ class _Generator:
         everywhere = self.world.synchronizers
         if room > 1 and len(everywhere) > 1 and self.rng.random() < _TIES:
             return self.rng.sample(everywhere, self.rng.randint(2, min(room, len(everywhere))))
-        return self.rng.choices(everywhere, cum_weights=self._synchronizer_weights)
+        return [everywhere[self._drawn(self._synchronizer_weights)]]
 
     def _next_update(self, place: str, *, crossing: bool, alone: bool) -> Update:
         on_main = place == self.sim.main
@@ -256,7 +257,11 @@ class _Generator:
             if leg is not None:
                 return self._leg(leg)
         activities, weights = self._main if on_main else self._elsewhere
-        return self._transaction(place, self.rng.choices(activities, cum_weights=weights)[0])
+        return self._transaction(place, activities[self._drawn(weights)])
+
+    def _drawn(self, weights: list[int]) -> int:
+        """The position that chance picks by cumulative weights: the first that `rng.choices` picks, and sooner."""
+        return bisect(weights, self.rng.random() * weights[-1])
 
     def _transaction(self, place: str, activity: Activity) -> Update:
         rng, record_time = self.rng, self.sim.now
@@ -293,10 +298,12 @@ def next_time(sim: Simulation) -> int:
     """When something comes to pass that members then see to: the next round, or the end of a round's issuing."""
     if sim.founding:
         return sim.now + timestamps.SECOND
-    issuing = sim.world.contracts.free(ISSUING_ROUND, sim.main).values()
-    ends = [timestamps.parse(one.payload["targetClosesAt"]) for one in issuing]
-    later = [end for end in ends if end > sim.now]
-    return min([sim.round_opened + sim.calendar.tick, *later])
+    soonest = sim.round_opened + sim.calendar.tick
+    for issuing in sim.world.contracts.free(ISSUING_ROUND, sim.main).values():
+        end = timestamps.parse(issuing.payload["targetClosesAt"])
+        if sim.now < end < soonest:
+            soonest = end
+    return soonest
 
 
 def next_duty(sim: Simulation) -> Activity | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 # Amounts have ten decimal places and are kept as integers of the last one, so a sum is never rounded.
@@ -14,6 +15,8 @@ ZERO: Final = "0E-10"
 _SMALLEST_PLAIN: Final = 10**4
 
 
+# Rates, weights and the amounts of open rounds come again and again.
+@lru_cache(4_096)
 def units(text: str) -> int:
     """The ten-billionths of a decimal text, with an exponent or without."""
     whole, point, fraction = text.partition(".")

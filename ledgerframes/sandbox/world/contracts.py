@@ -115,15 +115,17 @@ class Contracts:
         self.active[contract.contract_id] = contract
         origin = Origin(contract.template, contract.template_id, contract.signatories, contract.observers)
         self.origins[contract.contract_id] = origin
-        for group in _groups_of(contract):
-            self._groups[group][contract.contract_id] = contract
+        self._groups[contract.template][contract.contract_id] = contract
+        if contract.template.of_round:
+            self._groups[round_of(contract)][contract.contract_id] = contract
         self.release(contract)
 
     def archive(self, contract: Contract) -> None:
         """End a contract."""
         del self.active[contract.contract_id]
-        for group in _groups_of(contract):
-            del self._groups[group][contract.contract_id]
+        del self._groups[contract.template][contract.contract_id]
+        if contract.template.of_round:
+            del self._groups[round_of(contract)][contract.contract_id]
         self.hold(contract)
 
     def free(self, template: Template, synchronizer_id: str, owner: str = "") -> dict[str, Contract]:
@@ -172,15 +174,12 @@ class Contracts:
 _NONE: Final[dict[str, Contract]] = {}
 
 
-def _groups_of(contract: Contract) -> tuple[Template | int, ...]:
-    template = contract.template
-    return (template, round_of(contract)) if template.of_round else (template,)
-
-
 def parties_of(named: Parties, payload: dict[str, Any]) -> tuple[str, ...]:
     """The parties that a payload's members name, each once; or else what the template makes of it."""
     if callable(named):
         return tuple(named(payload))
+    if not named:
+        return ()
     # Most name one, who needs no comparison.
     return (payload[named[0]],) if len(named) == 1 else tuple(dict.fromkeys([payload[name] for name in named]))
 

@@ -125,7 +125,7 @@ def name_of(party: str) -> str:
 
 def fingerprint(rng: Random) -> str:
     """A hash as the ledger writes them: `1220` and 64 hex digits."""
-    return f"1220{rng.getrandbits(256):064x}"
+    return f"1220{rng.getrandbits(256).to_bytes(32).hex()}"
 
 
 def invent_parties(rng: Random) -> LedgerParties:

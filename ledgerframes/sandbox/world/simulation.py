@@ -81,7 +81,7 @@ class Simulation:
 
     def contract_id(self) -> str:
         """A new contract id."""
-        digits = f"{self.rng.getrandbits(512):0128x}"
+        digits = self.rng.getrandbits(512).to_bytes(64).hex()
         return f"00{digits[:64]}ca101220{digits[64:]}"
 
     def row(self) -> int:
@@ -96,7 +96,9 @@ class Simulation:
 
     def one(self, template: Template, owner: str = "") -> Contract | None:
         """The oldest contract of a template on the main synchronizer, if there is one."""
-        return next(iter(self.world.contracts.free(template, self.main, owner).values()), None)
+        for contract in self.world.contracts.free(template, self.main, owner).values():
+            return contract
+        return None
 
     def the(self, template: Template, owner: str = "") -> Contract:
         """The oldest contract of a template on the main synchronizer, which must exist."""
@@ -131,13 +133,14 @@ class Transaction:
         self.update_id = update_id
         self.synchronizer_id = synchronizer_id
         self.effective = effective
-        self.created_at = timestamps.trimmed(effective)
+        self._effective_at = timestamps.exact(effective)
+        self.created_at = timestamps.trim(self._effective_at)
         self.workflow_id = ""
         self._roots: list[str] = []
-        self._events: list[tuple[str, Event]] = []
-        # The events that the scan's party sees; nothing is recorded if the scan shows everything.
+        self._events: dict[str, Event] = {}
+        # The events that the scan's party does not see; nothing is recorded if the scan shows everything.
         self._party = sim.world.scan_party
-        self._seen: set[str] = set()
+        self._hidden: set[str] = set()
 
     def create(
         self,
@@ -176,8 +179,8 @@ class Transaction:
             self.synchronizer_id,
         )
         self._effects.create(contract)
-        event_id = self._number(under, (*signatories, *observers))
-        self._events.append((event_id, created_event(contract, event_id)))
+        event_id = self._number(under, shown=self._party in signatories or self._party in observers)
+        self._events[event_id] = created_event(contract, event_id)
         return contract
 
     def rule(
@@ -204,8 +207,9 @@ class Transaction:
         """Exercise a choice; where its consequences are the result, the caller sets `exercise_result` after them."""
         if consuming:
             self._effects.archive(contract)
-        informed = (*contract.signatories, *acting, *(contract.observers if consuming else ()))
-        event_id = self._number(under, informed)
+        party = self._party
+        shown = party in contract.signatories or party in acting or (consuming and party in contract.observers)
+        event_id = self._number(under, shown=shown)
         event: Event = {
             "event_type": "exercised_event",
             "event_id": event_id,
@@ -220,7 +224,7 @@ class Transaction:
             "acting_parties": acting,
             "interface_id": interface_id,
         }
-        self._events.append((event_id, event))
+        self._events[event_id] = event
         return event
 
     def archive(self, *contracts: Contract, under: Event | None = None) -> None:
@@ -232,47 +236,45 @@ class Transaction:
         """The update that the history gets."""
         place = (migration_id, record_time)
         scanned = None
-        if self._party and len(self._seen) < len(self._events):
+        if self._hidden:
             events, roots = self._projected()
             scanned = self._render(events, roots, place, external_hash) if events else b""
         rendered = self._render(self._events, self._roots, place, external_hash)
         return Update(*place, self.update_id, self.synchronizer_id, external_hash, rendered, scanned)
 
-    def _projected(self) -> tuple[list[tuple[str, Event]], list[str]]:
+    def _projected(self) -> tuple[dict[str, Event], list[str]]:
         """The events that the scan's party sees, renumbered in preorder, and which of them are roots."""
-        seen = [event for event_id, event in self._events if event_id in self._seen]
+        seen = [event for event_id, event in self._events.items() if event_id not in self._hidden]
         numbers = {event["event_id"]: f"{self.update_id}:{number}" for number, event in enumerate(seen)}
         inner = {child for event in seen for child in event.get("child_event_ids", ())}
-        events = [(numbers[event["event_id"]], _renumbered(event, numbers)) for event in seen]
+        events = {numbers[event["event_id"]]: _renumbered(event, numbers) for event in seen}
         return events, [number for event_id, number in numbers.items() if event_id not in inner]
 
-    def _render(
-        self, events: list[tuple[str, Event]], roots: list[str], place: Cursor, external_hash: str | None
-    ) -> bytes:
+    def _render(self, events: dict[str, Event], roots: list[str], place: Cursor, external_hash: str | None) -> bytes:
         """Write the item of a page of `POST /v2/updates`: the map sorted by event id as text."""
         migration_id, record_time = place
         # Up to ten events, numbers and text have the same order.
         if len(events) > _LEAF_LIMIT:
-            events.sort(key=_event_id)
+            events = dict(sorted(events.items()))
         item = {
             "update_id": self.update_id,
             "migration_id": migration_id,
             "workflow_id": self.workflow_id,
             "record_time": timestamps.exact(record_time),
             "synchronizer_id": self.synchronizer_id,
-            "effective_at": timestamps.exact(self.effective),
+            "effective_at": self._effective_at,
             "root_event_ids": roots,
-            "events_by_id": dict(events),
+            "events_by_id": events,
         }
         if external_hash is not None:
             item["external_transaction_hash"] = external_hash
         return _encode(item)
 
-    def _number(self, under: Event | None, informed: Sequence[str]) -> str:
+    def _number(self, under: Event | None, *, shown: bool) -> str:
         event_id = f"{self.update_id}:{len(self._events)}"
         # Whoever sees an exercise also sees its consequences.
-        if self._party and (self._party in informed or (under is not None and under["event_id"] in self._seen)):
-            self._seen.add(event_id)
+        if self._party and not shown and (under is None or under["event_id"] in self._hidden):
+            self._hidden.add(event_id)
         (self._roots if under is None else under["child_event_ids"]).append(event_id)
         return event_id
 
@@ -282,7 +284,3 @@ def _renumbered(event: Event, numbers: dict[str, str]) -> Event:
     if "child_event_ids" in event:
         renumbered["child_event_ids"] = [numbers[child] for child in event["child_event_ids"]]
     return renumbered
-
-
-def _event_id(numbered: tuple[str, Event]) -> str:
-    return numbered[0]

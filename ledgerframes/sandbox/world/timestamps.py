@@ -23,8 +23,9 @@ _TEXT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(?:\.(\d+))?(?:Z|([+-]
 def exact(micros: int) -> str:
     """Write an instant with six fractional digits, as every record time is sent."""
     minute, rest = divmod(micros, 60 * SECOND)
-    second, fraction = divmod(rest, SECOND)
-    return f"{_minute(minute)}:{second:02}.{fraction:06}Z"
+    # A hundred seconds in front keep the zeros.
+    digits = str(100 * SECOND + rest)
+    return f"{_minute(minute)}:{digits[1:3]}.{digits[3:]}Z"
 
 
 # The times of an update are close to each other.
@@ -36,7 +37,12 @@ def _minute(minutes: int) -> str:
 def trimmed(micros: int) -> str:
     """Write an instant without the trailing zeros of its fraction, as creation times are sent."""
     # Servers trim `created_at` and times in payloads, and pad record time and effective time.
-    return exact(micros)[:-1].rstrip("0").removesuffix(".") + "Z"
+    return trim(exact(micros))
+
+
+def trim(written: str) -> str:
+    """An instant that `exact` wrote, as creation times are sent."""
+    return written[:-1].rstrip("0").removesuffix(".") + "Z"
 
 
 # The ends of a few rounds and coupons are needed at every step of a history.

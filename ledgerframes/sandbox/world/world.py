@@ -188,9 +188,10 @@ class World:
         scanned = None if shown else b""
         return Update(migration_id, record_time, update_id, leg.synchronizer_id, None, rendered, scanned)
 
-    def record(self, updates: Iterable[Update]) -> None:
-        """Add updates to the history, each at its place in the server's order."""
+    def record(self, updates: Iterable[Update]) -> int:
+        """Add updates to the history, each at its place in the server's order; return how many the scan shows."""
         with self.lock:
+            before = len(self.updates)
             for update in updates:
                 _insert(self.ledger_updates, update)
                 if self.scan_party and update.scanned != b"":
@@ -199,6 +200,7 @@ class World:
                 self._offsets[update.update_id] = len(self._offsets) + 1
                 if update.external_hash:
                     self._by_hash[update.external_hash] = update
+            return len(self.updates) - before
 
     def advance(self, updates: int) -> None:
         """Add a number of updates, all in the newest migration."""
