@@ -136,7 +136,13 @@ def test_what_is_lost_or_damaged_is_missed_and_mended(store, whole, net, harms, 
         if name in (*SNAPSHOTS, "syncs"):
             assert_said_to_be_lost(store, name, report.lost[name], whole[1].get(name, ()), part=harm in OF_FILES)
     if set(names) & set(HISTORY.order):
-        assert_true_but_not_whole(store, whole[1])
+        # What readers see is part of the truth, each update with all that belongs to it.
+        with pytest.raises(lf.errors.PartialResultError):
+            store.load("updates")
+        assert store.check(full=True)
+        seen = store.load("updates", allow_partial=True, as_="arrow")["update_id"].combine_chunks()
+        for of_seen in HISTORY.order:
+            assert rows_of(store, of_seen).equals(whole[1][of_seen].filter(pc.field("update_id").isin(seen))), of_seen
     if "active_contracts" in names:
         store.sync(net, tables=["active_contracts"])
         ids = store.load("active_contracts", as_="arrow")["contract_id"].to_pylist()
@@ -168,18 +174,6 @@ def assert_missed(url, net, name, *, of_file):
     if of_file and name in COMPUTED:  # syncs count its rows by the log; who reads the table is told
         assert store.sync(net, on_error="reject").complete
         assert store.derive().rows[name] > 0
-
-
-def assert_true_but_not_whole(store, whole):
-    """What readers see is part of the truth, each update with all that belongs to it."""
-    with pytest.raises(lf.errors.PartialResultError):
-        store.load("updates")
-    assert store.check(full=True)
-    seen = pc.field("update_id").isin(
-        store.load("updates", allow_partial=True, as_="arrow")["update_id"].combine_chunks()
-    )
-    for name in HISTORY.order:
-        assert rows_of(store, name).equals(whole[name].filter(seen)), name
 
 
 def test_every_file_of_every_table_may_be_damaged(copied, small):
