@@ -41,7 +41,7 @@ _LATER: Final = 0.618
 #: Requests that prove the end of an open range: its last updates once more, an empty page, and the first page again.
 _OF_END: Final = 3
 #: Requests by which a sync finds out where what fills a page or more ends, to cut it for its workers, by what ends it.
-_OF_CUTTING: Final = {"the newest update": 15, "the next migration": 8, "a time": 3}
+_OF_CUTTING: Final = {"the newest update": 14, "the next migration": 7, "a time": 3}
 #: And more of them where an end has to be searched for behind more than two pages.
 _OF_SEARCHING: Final = 8
 #: Requests by which a sync that commits more than once settles the end of what it has read, besides one per migration.
