@@ -57,6 +57,7 @@ def export(
     overwrite: bool = False,
     provenance: Mapping[str, Any] | None = None,
     personal: bool | None = None,
+    opening: Any = None,
 ) -> ExportReport:
     """Write tables to files that other programs read, in bounded memory.
 
@@ -90,6 +91,7 @@ def export(
         personal: True keeps personal data, the contact points of validators' operators, False leaves it out. Without
             it, each table's source decides: it is left out unless that was loaded to be kept. What was left out is
             counted in the report, listed in `extra` where there is such a column, and said by the provenance.
+        opening: what was active before the history, for the computed tables that need it: see `lf.rewards`.
 
     Returns:
         Rows, bytes and files of each table, and the cells of a workbook that had to be cut to 32,767 characters.
@@ -107,6 +109,8 @@ def export(
     """
     wanted = None if tables is None else list(names(tables, "tables"))
     personal = None if personal is None else flag(personal, "personal")
+    if opening is not None and not (isinstance(data, Store | History) and DERIVED.keys() & {*(wanted or ())}):
+        raise InputError(f"opening={shown(opening)} is for computed tables of a History or Store; name them in tables=")
     stored = set(data.tables()["table"]) if isinstance(data, Store) else set()
     if isinstance(data, Store) and provenance is None and stored.issuperset(wanted or ()):
         return data.export(
@@ -114,7 +118,7 @@ def export(
             personal=personal is True,
         )  # fmt: skip
     with ExitStack() as ending:
-        history = cache(lambda: ending.enter_context(together(data)))
+        history = cache(lambda: ending.enter_context(together(data, opening=opening)))
         return export_tables(
             _sources(data, wanted, history), path, format=format, profile=profile, layout=layout, times=times,
             overwrite=overwrite, provenance=provenance, personal=personal,

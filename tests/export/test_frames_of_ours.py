@@ -48,6 +48,19 @@ def test_computed_tables_are_exported_over_one_reading_of_the_history(history, t
     assert [count for (file, _, name), (count, *_) in calls if (file[-9:], name) == ("engine.py", "__init__")] == [1]
 
 
+def test_computed_tables_of_a_range_take_its_opening(tmp_path):
+    with lf.sandbox(updates=300) as net:
+        part = lf.load_history(net, start="2025-03-03T09:20")
+        opening = lf.load_opening(net, at="2025-03-03T09:20")
+    with pytest.raises(lf.errors.PartialResultError, match="opening="):
+        lf.export(part, tmp_path, tables=["coin_history"])
+
+    lf.export(part, tmp_path, tables=["coin_history"], opening=opening)
+
+    written = pq.read_table(tmp_path / "coin_history.parquet")
+    assert written["contract_id"].to_pylist() == lf.coin_history(part, opening=opening).contract_id.to_list()
+
+
 def test_names_of_paths_stay_distinct_and_short():
     long = ".".join(f"member{number}" for number in range(20))
 
