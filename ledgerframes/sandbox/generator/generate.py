@@ -137,14 +137,14 @@ def generate(
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Without the collector of cycles: a ledger has none, and looking for them takes a fifth of the time."""
-    collecting = gc.isenabled()
+    collecting, frozen = gc.isenabled(), gc.get_freeze_count()
     gc.disable()
     try:
         yield
     finally:
-        # All that is there now counts as old, so that nobody looks through it at once.
-        gc.freeze()
-        gc.unfreeze()
+        if not frozen:  # what is there now counts as old, and is not looked through at once
+            gc.freeze()
+            gc.unfreeze()
         if collecting:
             gc.enable()
 
