@@ -403,6 +403,10 @@ SCRIPTS = {
         cut="13U",
         objects=True,
     ),
+    # A page had shown a stored update, and a later page made it final: its server seemed to lack it.
+    "a-page-that-settles-what-another-one-has-shown": told(
+        "n 0/2U A, p 1/12U A", "lagging", "moves 1111011, plan 2", servers=2
+    ),
     # A server pruned its first items before it was asked again for what another one shows there: of another network.
     "a-server-that-prunes-while-servers-are-told-apart": told(
         "h 0/8U+7199999999 B unassign, k 0/9U-7199999999 B exercise, b 1/6U A unassign, "

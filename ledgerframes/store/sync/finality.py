@@ -56,6 +56,7 @@ class Finality:
     _openings: list[tuple[int, Opening]] = field(default_factory=list)  # of uncommitted pages, by shard
     _senders: dict[str, bool] = field(default_factory=dict)  # of uncommitted pages, and whether they were broken then
     _stored: dict[int, list[tuple[int, str]]] = field(default_factory=dict)  # by migration, in order of time
+    _shown: set[str] = field(default_factory=set)  # updates that pages have shown where rows are stored
 
     def expect(self, intervals: Iterable[Interval]) -> None:
         """Look up the rows that are stored already where intervals are about to be read."""
@@ -75,6 +76,7 @@ class Finality:
             self._senders.setdefault(fetched.server, fetched.broken)
         if fetched.opening is not None:
             self._openings.append((fetched.key, fetched.opening))
+        self._note_shown(fetched)
         shard = self._shards.setdefault(fetched.key, _Shard(fetched.read.lo, fetched.read.lo))
         before = shard.final
         changes = fetched.has_rows or fetched.span.lo < fetched.span.hi or fetched.settled > before or fetched.exhausted
@@ -87,19 +89,30 @@ class Finality:
             shard.final = max(before, fetched.settled)
         # A look at the beginning of the sync may have come before the proof of this.
         migration_id = fetched.read.migration_id
-        missing = self._lacking(fetched, Interval(migration_id, before, shard.final))
+        missing = self._lacking(Interval(migration_id, before, shard.final))
+        if missing and not fetched.server:
+            # No page shows it, only a proof from elsewhere: not final until a server is asked for these.
+            shard.final, missing = before, {}
         self.agreement.refuse(fetched.server, migration_id, self.agreement.due(fetched.server, migration_id, missing))
         return replace(fetched, settled=shard.final)
 
-    def _lacking(self, fetched: Fetched, interval: Interval) -> dict[str, int]:
-        """The rows stored in an interval that becomes final with a page, and that the page does not show."""
+    def _note_shown(self, fetched: Fetched) -> None:
+        """Remember what a page shows where rows are stored: a later page may be what makes it final."""
+        batch = fetched.batches.get(self.history.of.index)
+        if batch is not None and self._within(fetched.span):
+            self._shown.update(batch["update_id"].to_pylist())
+
+    def _lacking(self, interval: Interval) -> dict[str, int]:
+        """The rows stored in an interval that becomes final, and that no page has shown."""
+        # An item that a page shows but that cannot be decoded is not missing there.
+        rows, rejected = self._within(interval), self.agreement.rejected
+        return {one: micros for micros, one in rows if one not in self._shown and one not in rejected}
+
+    def _within(self, interval: Interval) -> list[tuple[int, str]]:
+        """The rows stored in an interval, in order of time."""
         rows = self._stored.get(interval.migration_id, [])
         first, last = (bisect_right(rows, micros, key=lambda row: row[0]) for micros in interval[1:])
-        batch = fetched.batches.get(self.history.of.index)
-        shown = set() if first == last or batch is None else {*batch["update_id"].to_pylist()}
-        # An item that a page shows but that cannot be decoded is not missing there.
-        apart = shown.union(self.agreement.rejected)
-        return {update_id: micros for micros, update_id in rows[first:last] if update_id not in apart}
+        return rows[first:last]
 
     def confirm(self, pages: list[Fetched]) -> list[Fetched]:
         """The pages to commit, after their senders have shown again which network they belong to.
