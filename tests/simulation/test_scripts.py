@@ -418,6 +418,22 @@ SCRIPTS = {
         servers=2,
         objects=True,
     ),
+    # A server whose first page names nobody of the store's first page was left out, though it had shown a stored one.
+    "a-server-known-by-what-it-shows-and-not-by-its-first-page": told(
+        "u 0/1U+10800000000 A, z 0/2U A, q 1/15U C assign",
+        "silent-cap pruned",
+        "moves 6111, prune 001",
+        servers=2,
+        objects=True,
+    ),
+    # Sixty migrations that a server had made up were looked into on three servers: more requests than are bounded.
+    "migrations-that-are-made-up-while-a-window-is-read": told(
+        "l 1/4U-3600000001 A, r 1/18U A",
+        "lagging windows never-ending busy-objects",
+        "list 2, moves z11, plan 1, window 0003",
+        servers=3,
+        objects=True,
+    ),
 }
 
 

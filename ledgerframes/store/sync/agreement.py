@@ -44,6 +44,7 @@ class Agreement:
         page_size: items per request.
         rejected: the ids of updates in `rejects`.
         rowless: the ids of items that the last asked server shows without a row of their own.
+        showing: the servers that have shown something stored when they were compared.
         beginnings: where the servers' histories begin.
     """
 
@@ -52,6 +53,7 @@ class Agreement:
     page_size: int
     rejected: Collection[str] = ()
     rowless: set[str] = field(default_factory=set)
+    showing: set[str] = field(default_factory=set)
     beginnings: Beginnings = field(init=False)
 
     def __post_init__(self) -> None:
@@ -160,7 +162,9 @@ class Agreement:
         """
         # An item shown without the row that is stored for it is missing, too.
         rows, ours = here.keys() - self.rowless, {*tail.stored, *self.rejected}
-        known = bool(rows & ours) or not tail.anchored or self.recognise(server)
+        if rows & ours:
+            self.showing.add(server)
+        known = server in self.showing or not tail.anchored or self.recognise(server)
         cursors = {update_id: Cursor(tail.interval.migration_id, here[update_id]) for update_id in rows - ours}
         self.refuse(server, tail.interval.migration_id, missing, self._unknown(cursors))
         return known

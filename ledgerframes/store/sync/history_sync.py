@@ -231,7 +231,7 @@ class HistorySync:
         """Ask every server where its history begins now."""
         for server, known in self.servers.each(self.agreement.recognise):
             # Its updates may be another network's, and none is stored beside them.
-            if not known and self.servers.leave_out(server, UNKNOWN):
+            if not known and server not in self.agreement.showing and self.servers.leave_out(server, UNKNOWN):
                 self.agreement.beginnings.known.pop(server, None)
         self._ask_objects(self.history.known_by)
 
