@@ -297,10 +297,10 @@ class _Frame:
         self.read.update({name: columns[name].dictionary_encode() if name in _FEW else columns[name] for name in new})
         lacking = [table.schema.field(name) for name in _among(table, listed - there - needed)]
         nulls = {field.name: pa.chunked_array([pa.nulls(len(self.frame), field.type)]) for field in lacking}
-        return _in_batches(pa.table(self.read | nulls))
+        return in_batches(pa.table(self.read | nulls))
 
 
-def _in_batches(rows: pa.Table) -> pa.Table:
+def in_batches(rows: pa.Table) -> pa.Table:
     """The same in batches: a thread takes a batch, so one large batch would keep all but one waiting."""
     return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
 

@@ -63,21 +63,7 @@ class HistoryReader:
 
     def _cuts(self, wanted: Interval) -> Iterator[int]:
         """Where the parts of an interval end: only the record times of a month are in memory, without the events."""
-        rows, last = 0, None
-        for times, counts in self._times(wanted):
-            sums = rows + np.cumsum(counts)
-            chunks = sums // EVENTS_AT_ONCE
-            # The last time of the month before ends a part, too, if the next one begins with this month.
-            earlier = np.concatenate([times[:1] if last is None else [last], times[:-1]])
-            before = np.concatenate([chunks[:1] if last is None else [rows // EVENTS_AT_ONCE], chunks[:-1]])
-            yield from earlier[chunks != before].tolist()
-            rows, last = int(sums[-1]), int(times[-1])
-        if last is not None:
-            yield wanted.hi
-
-    def _times(self, wanted: Interval) -> Iterator[tuple[Any, Any]]:
-        """The record times of an interval, in order, and how many events and legs each has, month by month."""
-        index, chosen = self._tables[HISTORY.index], rows_of([wanted])
+        index, chosen, rows = self._tables[HISTORY.index], rows_of([wanted]), 0
         columns = {
             "time": pc.field("record_time").cast(pa.int64()),
             # A reassignment has no events, and one leg.
@@ -85,10 +71,13 @@ class HistoryReader:
         }
         for month in folders_of(self._data[HISTORY.index], chosen):
             with damage_named([index]):
-                found = month.to_table(columns, filter=chosen)
-            if found.num_rows:
-                times = pa.TableGroupBy(found, "time").aggregate([("rows", "sum")]).sort_by("time")
-                yield times["time"].to_numpy(), times["rows_sum"].to_numpy()
+                found = month.to_table(columns, filter=chosen).sort_by("time")
+            sums = np.cumsum(np.append(rows, found["rows"].to_numpy()))
+            full = np.diff(sums // EVENTS_AT_ONCE) > 0
+            yield from np.unique(found["time"].to_numpy()[full]).tolist()
+            rows = int(sums[-1])
+        if rows:
+            yield wanted.hi
 
     def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
         table = self._tables[name]

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -23,6 +22,7 @@ from ledgerframes.store.derive.progress import Basis, read, why_again
 from ledgerframes.store.derive.rules import Change, changes, plain, supply_rows
 from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.read.reading import sorted_rows
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY
 
@@ -32,8 +32,6 @@ _ORDERS: Final = {
     "rewards": ("created_at", "ended_at"),
     "coin_history": ("created_round",),
 }
-# Kept rows lie nearly in order: slices of this many rows on average cost less than copying each row.
-_RUN: Final = 100
 
 
 def files_of(
@@ -149,11 +147,4 @@ def _ordered(rows: pa.Table, name: str, key: Sequence[str]) -> pa.Table:
     if "event_id" in order:
         rows = rows.append_column("length", pc.utf8_length(rows["event_id"]))
         order.insert(order.index("event_id"), "length")
-    index = np.asarray(pc.sort_indices(rows, sort_keys=[(column, "ascending") for column in order])).astype(np.int64)
-    rows, jumps = rows.select(names), np.flatnonzero(np.diff(index) != 1) + 1
-    if len(jumps) * _RUN >= len(index):  # as of no rows at all
-        return rows.take(pa.array(index))
-    ends = [*jumps, len(index)]
-    return pa.concat_tables(
-        rows.slice(index[start], end - start) for start, end in zip([0, *jumps], ends, strict=True) if end > start
-    )
+    return sorted_rows(rows, order).select(names)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +15,7 @@ from ledgerframes.arguments import flag
 from ledgerframes.errors import PartialResultError
 from ledgerframes.frames import provenance
 from ledgerframes.loaders.opening import proof
+from ledgerframes.models.inputs import in_batches
 from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
 from ledgerframes.store.coverage_document import Coverage
@@ -45,8 +47,8 @@ _TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "record_time", "update_id", "node_index")
 # Taking all rows at once overflows the 32-bit offsets of text columns of more than 2 GB.
 _ROWS_AT_ONCE: Final = 500_000
-#: Rows that a DuckDB thread takes at once.
-_BATCH: Final = 65_536
+# Slices of this many rows on average cost less than copying each.
+_RUN: Final = 100
 #: Maximum bytes of a table's columns that are held in memory for models.
 _COPIED: Final = 100_000_000
 
@@ -162,19 +164,21 @@ def load_table(data: ds.Dataset, names: Sequence[str], rows: pc.Expression | Non
     """Read columns and rows, in the order of the history or of loading, in the declared types."""
     order = _order(table)
     read = data.to_table(columns=list(dict.fromkeys([*names, *order])), filter=rows)
-    read = _sorted(read, order).select(list(names))
+    read = sorted_rows(read, order).select(list(names))
     schema = pa.schema([table.schema.field(name) for name in names], metadata=table.schema.metadata)
     return pa.Table.from_arrays([read[name].cast(schema.field(name).type) for name in names], schema=schema)
 
 
-def _sorted(found: pa.Table, order: Sequence[str]) -> pa.Table:
-    if not order:
+def sorted_rows(found: pa.Table, order: Sequence[str]) -> pa.Table:
+    """The rows in the order of some columns."""
+    if not order or not found.num_rows:
         return found
     # Late rows come after newer ones in the files, so reading in file order is not enough.
-    index = pc.sort_indices(found, sort_keys=[(name, "ascending") for name in order])
-    # Usually the rows are in order already, and copying them would double the memory.
-    if pc.all(pc.equal(index, pa.array(range(len(index)), pa.uint64())), min_count=0).as_py():
-        return found
+    index = pc.sort_indices(found, sort_keys=[(name, "ascending") for name in order]).to_numpy().astype(np.int64)
+    # Usually the rows are nearly in order, and copying each would double the memory.
+    bounds = np.flatnonzero(np.diff(index, prepend=-2, append=-2) != 1)
+    if len(bounds) * _RUN < len(index):
+        return pa.concat_tables(found.slice(index[start], end - start) for start, end in pairwise(bounds))
     wide = [
         field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field for field in found.schema
     ]  # a text column of over 2 GB cannot be sorted otherwise
@@ -323,7 +327,7 @@ class Part:
                         yield from folder.scanner(filter=self.rows, batch_readahead=2).to_batches()
                         continue
                     for part in windows(folder, self.rows):
-                        yield from _sorted(folder.to_table(filter=part), order).to_batches()
+                        yield from sorted_rows(folder.to_table(filter=part), order).to_batches()
 
         return pa.RecordBatchReader.from_batches(schema, batches())
 
@@ -342,8 +346,7 @@ class Part:
             sample = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1)
             if sample.nbytes * self.dataset.count_rows() > most * max(len(sample), 1):
                 return self.dataset
-            rows = self.dataset.to_table(columns=names)
-        return pa.Table.from_batches(rows.to_batches(max_chunksize=_BATCH), rows.schema)
+            return in_batches(self.dataset.to_table(columns=names))
 
     def _exceeds(self, most: int, names: Sequence[str]) -> bool:
         """Whether columns have more bytes than that by the footers of their files; in memory most take more."""
