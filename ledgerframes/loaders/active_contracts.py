@@ -23,7 +23,7 @@ from ledgerframes.loaders.acs.pages import SnapshotReader, contracts_of, snapsho
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.declaring import SOURCES, Source, loader
 from ledgerframes.loaders.opening import proof
-from ledgerframes.loaders.table_loader import TableLoad, needing
+from ledgerframes.loaders.table_loader import OneServer, TableLoad, needing
 from ledgerframes.paging.cursor import Bound, Cursor
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS
 from ledgerframes.tables.table import Table
@@ -212,7 +212,7 @@ def _pages(load: TableLoad, at: Bound | None, filters: dict[str, Any], page_size
     size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
     place = snapshot_at(load.net, at)
     parts = _parts(filters)
-    reader = SnapshotReader(load.net.scan, load.origin, load.table, place, parts, size)
+    reader = SnapshotReader(OneServer(load.net.scan, load.origin), load.table, place, parts, size)
     batches: list[pa.RecordBatch] = []
     rows = 0
     with load.origin.tolerating(allow_partial=load.allow_partial):

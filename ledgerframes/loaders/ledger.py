@@ -24,12 +24,12 @@ from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import SHAPE, loader
 from ledgerframes.loaders.one_participant import (
     ledger_pages,
+    newest_offset,
     offset,
     parties_and_views,
     pruned_up_to,
-    read_one_participant,
 )
-from ledgerframes.loaders.table_loader import TableLoad
+from ledgerframes.loaders.table_loader import OneServer, TableLoad
 from ledgerframes.tables.ledger import LEDGER_EVENTS, LEDGER_TRANSACTIONS
 from ledgerframes.timestamps import format_timestamp
 
@@ -250,7 +250,8 @@ def load_ledger_history(
 
     most = None if limit is None else whole_number(limit, "limit", least=1)
     shown = whole_format(named, interfaces=views)
-    read = read_one_participant(load, partial(_parts, shown, first, stop, size, most))
+    one = OneServer(load.net.ledger, load.origin)
+    read = load.whole(one, lambda: _parts(one, shown, first, stop, size, most))
     after, reached = (read[-1].after, read[-1].reached) if read else (0, 0)
     transactions = pa.Table.from_batches([part.transactions for part in read], schema=LEDGER_TRANSACTIONS.schema)
     events = pa.Table.from_batches([part.events for part in read], schema=LEDGER_EVENTS.schema)
@@ -291,13 +292,12 @@ class _Part(NamedTuple):
 
 
 def _parts(
+    one: OneServer[Ledger],
     shown: TransactionFormat,
     start: int | None,
     end: int | None,
     page_size: int | None,
     limit: int | None,
-    ledger: Ledger,
-    newest: int,
 ) -> Iterator[_Part]:
     """Read from the first requested offset to the last existing one; the first part has no rows.
 
@@ -306,6 +306,7 @@ def _parts(
         PagingError: updates between two pages would be lost, or come twice.
         PartialResultError: the participant has pruned the first updates asked for.
     """
+    newest = newest_offset(one)
     if start is not None and start > newest + 1:
         raise InputError(f"start={start} is after the participant's newest offset {newest}: give {newest + 1} or less")
     last = newest if end is None else min(newest, end - 1)
@@ -314,7 +315,7 @@ def _parts(
     rows, first, begin = 0, True, -1
 
     def ask(token: str | None) -> LedgerUpdatesPage:
-        return ledger.updates_page(
+        return one.calls.updates_page(
             transaction_format=shown, begin_exclusive=begin, end_inclusive=last, page_size=page_size, page_token=token
         )
 

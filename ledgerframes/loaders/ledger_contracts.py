@@ -21,12 +21,12 @@ from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
 from ledgerframes.loaders.one_participant import (
     ledger_pages,
+    newest_offset,
     offset,
     parties_and_views,
     pruned_up_to,
-    read_one_participant,
 )
-from ledgerframes.loaders.table_loader import TableLoad
+from ledgerframes.loaders.table_loader import OneServer, TableLoad
 from ledgerframes.tables.ledger import LEDGER_CONTRACTS
 
 if TYPE_CHECKING:
@@ -88,25 +88,27 @@ def load_ledger_contracts(
     size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
     at = offset(load.net, at, "at", least=0)
     shown = whole_format(named, interfaces=views).event_format
-    read = read_one_participant(load, partial(_pages, shown, at, size, load.limit))
+    one = OneServer(load.net.ledger, load.origin)
+    read = load.whole(one, lambda: _pages(one, shown, at, size, load.limit))
     table = pa.Table.from_batches([batch for _, batch in read], schema=LEDGER_CONTRACTS.schema)
     return load.frame(table, offset=read[-1][0] if read else 0)
 
 
 def _pages(
-    shown: EventFormat, at: int | None, page_size: int | None, limit: int | None, ledger: Ledger, newest: int
+    one: OneServer[Ledger], shown: EventFormat, at: int | None, page_size: int | None, limit: int | None
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """The contracts of a snapshot with its offset, a page at a time, after an empty page.
 
     Raises:
         InputError: the participant has not reached the offset.
     """
+    newest = newest_offset(one)
     if at is not None and at > newest:
         raise InputError(f"at={at} is after the participant's newest offset {newest}: give {newest} or less")
     place, rows = newest if at is None else at, 0
     yield place, _read_contracts(())
     pages = ledger_pages(
-        lambda token: ledger.active_contracts_page(
+        lambda token: one.calls.active_contracts_page(
             event_format=shown, at_offset=place, page_size=page_size, page_token=token
         ),
         _ENDPOINT,

@@ -1,26 +1,22 @@
-"""Reads pages from one participant from beginning to end, for the loaders of a participant's history and contracts."""
+"""Reads pages from one participant, for the loaders of its history and contracts, and checks their arguments."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ledgerframes.arguments import names, whole_number
-from ledgerframes.config.settings import source_of
-from ledgerframes.errors import InputError, PagingError, PartialResultError, RequestError, StatusError
+from ledgerframes.errors import InputError, PagingError, PartialResultError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerContractsPage, LedgerEnd, LedgerUpdatesPage
 from ledgerframes.interfaces.rules import Text, each
 from ledgerframes.loaders.snapshots import party_list
-from ledgerframes.loaders.table_loader import TableLoad, denies
+from ledgerframes.loaders.table_loader import OneServer
 from ledgerframes.paging.tokens import Token, follow_pages
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
     from ledgerframes.network import Network
-
-_log = logging.getLogger("ledgerframes.loaders")
 
 LAST_OFFSET: Final = 2**63 - 1
 #: The most pages to read when no argument bounds the read.
@@ -28,52 +24,14 @@ _FREE_PAGES: Final = 100
 #: The code of a participant's error for what lies before the offset up to which it has pruned.
 _PRUNED: Final = "PARTICIPANT_PRUNED_DATA_ACCESSED"
 
-T = TypeVar("T")
 Page = TypeVar("Page", LedgerUpdatesPage, LedgerContractsPage)
 
 
-def read_one_participant(load: TableLoad, pages: Callable[[Ledger, int], Iterator[T]]) -> list[T]:
-    """Read with one participant from beginning to end: its offsets and page tokens mean nothing to the others.
-
-    If that participant fails on the way, another one is read from the beginning.
-
-    Args:
-        load: the load; its origin records which participant answered.
-        pages: reads with an interface that asks one participant only, whose newest offset is given.
-
-    Returns:
-        What the last participant's pages gave: everything, or what came before the error that the caller allows.
-
-    Raises:
-        InputError: no participant serves the route.
-        RequestError: no participant gave everything, or one refused the request.
-        PagingError: the pages of a participant contradict each other.
-    """
-    ledger, origin, read = load.net.ledger, load.origin, list[T]()
-    failed: set[str] = set()
-    server = ""  # the transport chooses the first one
-    with load.asking():
-        while True:
-            try:
-                answer = (ledger.on(server) if server else ledger).raw.ledger_end()
-                assert answer is not None
-                server = answer.server
-                with reading(LEDGER_END):
-                    newest = reads(LedgerEnd)(answer.value).offset or 0
-                origin.servers[source_of(server)] = None
-                for page in pages(ledger.on(server), newest):
-                    read.append(page)
-                break
-            except RequestError as error:
-                failed.add(server)
-                others = [other for other in ledger.servers if server and other not in failed]
-                if denies(error) or not others:
-                    raise
-                _log.warning("another participant is read from the beginning: %s", error)
-                origin.servers.clear()
-                read.clear()
-                server = others[0]
-    return read
+def newest_offset(one: OneServer[Ledger]) -> int:
+    """The offset of a participant's newest update; asks the one that the transport prefers, if none is chosen yet."""
+    answer = one.raw("ledger_end")
+    with reading(LEDGER_END):
+        return reads(LedgerEnd)(answer.value).offset or 0
 
 
 def ledger_pages(

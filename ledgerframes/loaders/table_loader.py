@@ -6,7 +6,8 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, ParamSpec
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -18,13 +19,13 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError, StatusError
 from ledgerframes.frames import As, Decimals, Lists, check_shape, provenance, shape
 from ledgerframes.interfaces.answers import elements_of, members_of, reading
+from ledgerframes.interfaces.calls import Calls
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.tokens import Token, follow_tokens
 from ledgerframes.tables.table import Table
 from ledgerframes.transport import Answer, Endpoint
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.calls import Calls
     from ledgerframes.network import Network
 
 
@@ -61,6 +62,8 @@ def needing(*endpoints: Endpoint, instead: str) -> Iterator[None]:
 
 
 P = ParamSpec("P")
+T = TypeVar("T")
+Interface = TypeVar("Interface", bound=Calls)
 #: The largest number of rows that Arrow counts; a higher limit means all of them, too.
 _MOST: Final = 2**63 - 1
 
@@ -107,6 +110,67 @@ class Origin:
                 raise
             self.complete = False
             _log.warning("the load ended early: %s", error)
+
+
+@dataclass
+class OneServer(Generic[Interface]):
+    """One of an interface's servers: its page tokens and offsets mean nothing to the others.
+
+    Attributes:
+        interface: such as `net.scan`.
+        origin: records which server answered.
+        url: the server; empty until the first answer, since the transport chooses it.
+    """
+
+    interface: Interface
+    origin: Origin
+    url: str = ""
+
+    @property
+    def calls(self) -> Interface:
+        """The interface, asking this server only."""
+        return self.interface.on(self.url) if self.url else self.interface
+
+    def raw(self, call: str, **options: Any) -> Answer[bytes]:
+        """Send a call that is given by name, whose answer is never missing."""
+        answer = self.calls.raw(call, **options)
+        assert answer is not None
+        self.url = answer.server
+        self.origin.servers[source_of(answer.server)] = None
+        return answer
+
+    def read(
+        self,
+        pages: Callable[[], Iterator[T]],
+        restart: Callable[[], None],
+        *,
+        again: Callable[[RequestError], bool] = lambda _: False,
+    ) -> Iterator[T]:
+        """Yield what a server's pages have, from beginning to end; if it fails on the way, what another one's have.
+
+        Args:
+            pages: reads from the beginning.
+            restart: called before another beginning: what was yielded so far is void.
+            again: whether the same server is read once more after an error.
+
+        Raises:
+            RequestError: no server gave everything, or one refused the request.
+        """
+        before, failed = dict(self.origin.servers), set[str]()
+        while True:
+            try:
+                yield from pages()
+            except RequestError as error:
+                if not again(error):
+                    failed.add(self.url)
+                    others = [other for other in self.interface.servers if self.url and other not in failed]
+                    if denies(error) or not others:
+                        raise
+                    self.url, self.origin.servers = others[0], before.copy()
+                _log.warning("%s is read from the beginning: %s", self.url, error)
+                restart()
+            else:
+                return
 
 
 @dataclass(frozen=True)
@@ -275,14 +339,11 @@ class TableLoad:
             optional: the contract allows a page without items to omit the member.
             options: the call's other arguments.
         """
-        server, failed = "", set[str]()  # the transport chooses the first server
+        one = OneServer(interface, self.origin)
 
-        def send(token: Token | None) -> Answer[bytes] | None:
-            nonlocal server
+        def fetch(token: Token | None) -> dict[str, Raw]:
             given = {} if token is None else {argument: token if number else str(token)}
-            answer = (interface.on(server) if server else interface).raw(call, **options, **given)
-            server = server if answer is None else answer.server
-            return answer
+            return self.origin.body(one.raw, call, **options, **given)
 
         def split(page: dict[str, Raw]) -> tuple[list[Raw], Token | None]:
             with reading(self.endpoint, item=f"{following!r} is not a page token"):
@@ -291,26 +352,15 @@ class TableLoad:
                 return [], token
             return items_of(page, items, self.endpoint), token
 
-        with self.asking() as collected:
-            before = dict(self.origin.servers)
-            while True:
-                try:
-                    for item in follow_tokens(lambda token: self.origin.body(send, token), split, self.endpoint):
-                        collected.append(item)
-                        if self.limit is not None and len(collected) >= self.limit:
-                            break
-                except RequestError as error:
-                    failed.add(server)
-                    others = [other for other in interface.servers if server and other not in failed]
-                    if denies(error) or not others:
-                        raise
-                    _log.warning("another server is read from the beginning: %s", error)
-                    self.origin.servers = before.copy()
-                    server = others[0]
-                    collected.clear()
-                else:
-                    break
-        return collected
+        return self.whole(one, lambda: islice(follow_tokens(fetch, split, self.endpoint), self.limit))
+
+    def whole(self, one: OneServer[Any], pages: Callable[[], Iterator[T]]) -> list[T]:
+        """Everything that `one.read` yields, or what came before the error that the caller allows."""
+        read: list[T] = []
+        with self.asking():
+            for item in one.read(pages, read.clear):
+                read.append(item)  # noqa: PERF402 - what came before an error stays
+        return read
 
 
 def items_of(members: Mapping[str, Raw], name: str, endpoint: str) -> list[Raw]:

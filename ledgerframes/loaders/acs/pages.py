@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Raw, Struct
 
-from ledgerframes.config.settings import source_of
 from ledgerframes.errors import InputError, NotFoundError, PagingError, RequestError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.calls import check_text
@@ -22,7 +21,7 @@ from ledgerframes.interfaces.history_pages import as_many_as_allowed
 from ledgerframes.interfaces.scan_snapshots import Route, SnapshotPage
 from ledgerframes.loaders.acs.times import at_or_before
 from ledgerframes.loaders.extent import first_cursors
-from ledgerframes.loaders.table_loader import Origin, denies
+from ledgerframes.loaders.table_loader import OneServer, denies
 from ledgerframes.objects.lines import batches, object_lines
 from ledgerframes.objects.snapshots import Snapshot, newest_snapshot
 from ledgerframes.objects.sources import scan_objects
@@ -47,38 +46,28 @@ class SnapshotReader:
     itself read from the beginning on another one.
 
     Args:
-        scan: the interface.
-        origin: records which server answered.
+        one: the server that the pages come from.
         table: the table; the interface's call for one page has its name.
         place: the snapshot's migration id and time.
         parts: further arguments of the call; all its pages are read for each of them.
         page_size: how many contracts to request at once.
-        server: the server that the pages come from, once it has answered.
-        route: the route that they come from, likewise.
+        route: the route that the pages come from, once the server has answered.
         following: the token of the page after the last one given; None after the last page.
     """
 
-    scan: Scan
-    origin: Origin
+    one: OneServer[Scan]
     table: Table
     place: Cursor
     parts: Sequence[dict[str, Any]]
     page_size: int
-    server: str = ""
     route: Route | None = None
     following: Token | None = None
-    _failed: set[str] = field(default_factory=set)
     _changed: set[str] = field(default_factory=set)
     _resumed: bool = False
 
-    @property
-    def endpoint(self) -> str:
-        """Method and path, for messages."""
-        return self.table.endpoints[0]
-
     def resume(self, server: str, route: Route, token: Token) -> None:
         """Begin with a later page, of the server and route that gave its token."""
-        self.server, self.route, self.following, self._resumed = server, route, token, True
+        self.one.url, self.route, self.following, self._resumed = server, route, token, True
 
     @property
     def next_page(self) -> tuple[Route, Token] | None:
@@ -96,74 +85,56 @@ class SnapshotReader:
             PagingError: a server repeats a page or its token, or its pages do not end.
             DecodeError: an answer breaks the contract, or belongs to another snapshot.
         """
-        while True:
-            try:
-                for part in self.parts:
-                    yield from self._pages_of_part(part)
-            except RequestError as error:
-                if (self._resumed and denies(error)) or self._lost_its_route(error):
-                    # The token was kept by an earlier program, and the server may have forgotten it; or the server was
-                    # upgraded, and serves another route now.
-                    _log.warning("the snapshot is read again from its beginning: %s", error)
-                elif not self.server or denies(error) or not self._turn_away():
-                    raise
-                else:
-                    _log.warning("the snapshot is read again from another scan: %s", error)
-                self.route, self.following, self._resumed = None, None, False
-                restart()
-            else:
-                return
 
-    def _turn_away(self) -> bool:
-        """Leave the server out and choose another one, if there is one."""
-        self._failed.add(self.server)
-        left = [server for server in self.scan.servers if server not in self._failed]
-        self.server = left[0] if left else ""
-        self.origin.servers.clear()
-        return bool(left)
+        def begin() -> None:
+            self.route, self.following, self._resumed = None, None, False
+            restart()
 
-    def _lost_its_route(self, error: RequestError) -> bool:
-        """Whether the server had the route but no longer has it; logged once per server."""
+        return self.one.read(self._pages, begin, again=self._is_changed)
+
+    def _is_changed(self, error: RequestError) -> bool:
+        """Whether the server has forgotten a token of an earlier program, or was upgraded and lost its route."""
+        if self._resumed and denies(error):
+            return True
         gone = self.route is not None and isinstance(error, NotFoundError) and error.unknown_route
-        if not gone or self.server in self._changed:
+        if not gone or self.one.url in self._changed:
             return False
-        self._changed.add(self.server)
+        self._changed.add(self.one.url)
         return True
 
-    def _pages_of_part(self, part: dict[str, Any]) -> Iterator[list[Raw]]:
-        checks, firsts = TokenChecks(self.endpoint, self.following), set[int]()
-        while True:
-            page = self._ask(part, self.following)
-            self.following, self._resumed = page.next_page_token, False
-            # One per page, since a snapshot can hold millions of contracts.
-            first = hash(bytes(page.created_events[0])) if page.created_events else None
-            checks.follow(self.following, new=first is not None)
-            if first in firsts:
-                raise PagingError(
-                    f"{self.endpoint}: two pages of one snapshot begin with the same contract; its pages would never"
-                    " end, or its contracts come twice. Ask another server, or this one's operator"
-                )
-            if first is not None:
-                firsts.add(first)
-            yield page.created_events
-            if self.following is None:
-                return
+    def _pages(self) -> Iterator[list[Raw]]:
+        endpoint = self.table.endpoints[0]
+        for part in self.parts:
+            checks, firsts, more = TokenChecks(endpoint, self.following), set[int](), True
+            while more:
+                page = self._ask(part, self.following)
+                self.following, self._resumed = page.next_page_token, False
+                # One per page, since a snapshot can hold millions of contracts.
+                first = hash(bytes(page.created_events[0])) if page.created_events else None
+                checks.follow(self.following, new=first is not None)
+                if first in firsts:
+                    raise PagingError(
+                        f"{endpoint}: two pages of one snapshot begin with the same contract; its pages would never"
+                        " end, or its contracts come twice. Ask another server, or this one's operator"
+                    )
+                if first is not None:
+                    firsts.add(first)
+                yield page.created_events
+                more = self.following is not None
 
     def _ask(self, part: dict[str, Any], token: Token | None) -> SnapshotPage:
-        scan = self.scan.on(self.server) if self.server else self.scan
         options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
         answer, self.page_size = as_many_as_allowed(
             self.page_size,
-            lambda size: scan.raw(self.table.name, **options, **part, after=token, page_size=size, route=self.route),
+            lambda size: self.one.raw(
+                self.table.name, **options, **part, after=token, page_size=size, route=self.route
+            ),
         )
-        assert answer is not None
-        self.origin.servers[source_of(answer.server)] = None
-        self.server = answer.server
         self.route = cast("Route", answer.request.path.split("/")[1])
         return self._read(answer.value)
 
     def _read(self, body: bytes) -> SnapshotPage:
-        with reading(self.endpoint, table=self.table.name):
+        with reading(self.table.endpoints[0], table=self.table.name):
             page = reads(SnapshotPage)(body)
             place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
             if place != self.place:

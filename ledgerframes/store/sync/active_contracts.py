@@ -21,7 +21,7 @@ from ledgerframes.loaders.acs.pages import SnapshotReader
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.active_contracts import needing_snapshots, read_contracts
 from ledgerframes.loaders.progress import Progress
-from ledgerframes.loaders.table_loader import Origin
+from ledgerframes.loaders.table_loader import OneServer, Origin
 from ledgerframes.paging.cursor import Bound, Cursor, Window
 from ledgerframes.paging.tokens import Token
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -80,7 +80,8 @@ class SnapshotSync:
             if any(known.cursor == cursor and known.state is State.WHOLE for known in stored):
                 _log.info("the snapshot of %s is stored already", cursor)
                 return
-            reader = SnapshotReader(net.scan, Origin(), ACTIVE_CONTRACTS, cursor, [{}], self.request.page_size)
+            one = OneServer(net.scan, Origin())
+            reader = SnapshotReader(one, ACTIVE_CONTRACTS, cursor, [{}], self.request.page_size)
             begun = unfinished(stored)
             server = None if begun is None else self._server_of(begun, cursor, net.scan.servers)
             following = self.root.document.following
@@ -122,7 +123,7 @@ class SnapshotSync:
             for items in reader.pages(partial(self._begin, reader.place)):
                 if not self._pages:
                     self._since = clock()
-                self._add(items, source_of(reader.server))
+                self._add(items, source_of(reader.one.url))
                 self._following = reader.next_page
                 size = sum(page.nbytes for page in self._pages)
                 full = size >= enough.bytes
