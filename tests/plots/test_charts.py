@@ -1,5 +1,6 @@
 """Every chart in both libraries: many rows, one, none, negative, null, extreme, long names, small, dark, events."""
 
+import copy
 import inspect
 import json
 import re
@@ -322,6 +323,20 @@ def test_a_long_subtitle_fits_into_the_narrowest_page_however_long_the_names_at_
     assert title.pad.l + 6.2 * max(map(len, lines)) < 672  # letters of 12 px in the report's narrowest chart
     assert title.pad.t > title.font.size  # from the edge to the line on which it stands
     assert layout.xaxis.tickangle < 0  # names end at their columns, clear of the scale of colours
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_a_small_figure_gives_its_room_to_the_data_and_a_copy_may_be_large_again(name):
+    figure = getattr(lf.plot, name)(USUAL[name], backend="plotly").update_layout(width=300, height=200)
+    small, whole = figure.to_dict(), copy.deepcopy(figure).update_layout(width=900, height=440).to_dict()
+
+    axes = [axis for key, axis in small["layout"].items() if key.startswith(("xaxis", "yaxis"))]
+    assert {axis["title"]["text"] for axis in axes} == {""}
+    assert not small["layout"]["showlegend"]
+    assert "font-size" not in small["layout"]["title"]["text"], "the subtitle"
+    assert "font-size" in whole["layout"]["title"]["text"]
+    assert small["layout"]["margin"]["t"] < whole["layout"]["margin"]["t"]
+    assert whole["layout"] == figure.update_layout(width=900, height=440).to_dict()["layout"]
 
 
 def test_a_bar_alone_has_ticks_beside_it():

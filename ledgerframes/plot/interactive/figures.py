@@ -9,6 +9,7 @@ import plotly.io as pio
 from plotly.graph_objects import Figure
 
 from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
+from ledgerframes.plot.interactive.small import is_small, made_small
 from ledgerframes.plot.interactive.traces import bars, flows, matrix, stack, steps
 from ledgerframes.plot.interactive.words import axis_title, colour, escaped
 from ledgerframes.plot.palette import Tones, mixed, of_settings
@@ -131,6 +132,15 @@ class LocalFigure(Figure):  # type: ignore[misc]  # plotly has no types
         super().__init__(*args, **options)
         # The layout goes wherever the figure goes, into widgets and plotly.io's own functions too.
         self.update_layout(modebar={"remove": list(_REMOVED)})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is drawn, as `Figure.to_dict`; of a small figure what has room."""
+        whole: dict[str, Any] = super().to_dict()
+        return made_small(whole) if is_small(whole["layout"]) else whole
+
+    def __reduce__(self) -> Any:
+        made, (state,) = super().__reduce__()
+        return made, (state | super().to_dict(),)  # a copy may be made larger
 
     def show(self, *args: Any, **options: Any) -> None:
         """Show it, as `Figure.show`."""

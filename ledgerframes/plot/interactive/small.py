@@ -1,0 +1,85 @@
+"""Figures of few pixels: they leave out what drawings of 3 by 2 inches leave out; `figures` calls it."""
+
+from __future__ import annotations
+
+import html
+import re
+import textwrap
+from typing import Any, Final
+
+_NARROW, _LOW = 420, 170  # pixels
+_LETTER: Final = 8.0  # of a title
+_NARROWER: Final = 5.2  # of other texts
+_SIZE: Final = 9  # of those
+_LEAST: Final = 4.8
+_LONGEST: Final = 10  # characters of a total after a bar
+_LEFT_OUT: Final = frozenset({"event", "status"})
+_BUTTONS: Final = ("toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d", "resetSankeyGroup")
+
+
+def is_small(layout: dict[str, Any]) -> bool:
+    """Whether a figure was given a size in which axes would have no room next to their words."""
+    return bool(layout.get("width", _NARROW) < _NARROW or layout.get("height", _LOW) < _LOW)
+
+
+def made_small(figure: dict[str, Any]) -> dict[str, Any]:
+    """The figure without subtitle, legend and labels of axes, its other texts smaller."""
+    layout = figure["layout"]
+    notes = [
+        {**note, "font": {**note.get("font", {}), "size": _SIZE}}
+        for note in layout.get("annotations", ())
+        if _has_room(note, layout)
+    ]
+    top = 14 + 17 * _titled(layout) + (12 if any(note.get("yanchor") == "bottom" for note in notes) else 0)
+    layout |= {"annotations": notes, "showlegend": False, "margin": {"l": 8, "r": 12, "t": top, "b": 8}}
+    layout["font"]["size"] = _SIZE
+    layout["modebar"]["remove"] = [*layout["modebar"]["remove"], *_BUTTONS]  # they would hide the title
+    height = layout.get("height", _LOW) - top - 30
+    for name, axis in layout.items():
+        if name.startswith(("xaxis", "yaxis")):
+            upward = name.startswith("yaxis")
+            _small_axis(axis, height if upward else layout.get("width", 1000) / 2, upward=upward)
+    for trace in figure["data"]:
+        if trace["type"] == "sankey":
+            node = trace["node"]
+            most = max(map(node["x"].count, node["x"]))
+            trace["textfont"] = {**trace["textfont"], "size": _size(most, height)}
+            node |= {"label": [label.rpartition("  ")[0] for label in node["label"]], "pad": node["pad"] * height / 400}
+        elif trace["type"] == "heatmap":
+            trace["colorbar"] |= {"title": {"text": ""}, "thickness": 8}
+            trace.pop("texttemplate", None)
+    return figure
+
+
+def _has_room(note: dict[str, Any], layout: dict[str, Any]) -> bool:
+    """Whether words in the axes are written: no labels of events, short totals, marks that end before the edge."""
+    kind = note.get("name")
+    if kind == "mark" and note["xanchor"] == "left":
+        low, high = layout["xaxis"]["range"]
+        room = (high - note["x"]) / (high - low) * layout.get("width", 1000)
+        return bool(room > _NARROWER * len(note["text"]))
+    return kind not in _LEFT_OUT and (kind != "total" or len(note["text"]) <= _LONGEST)
+
+
+def _small_axis(axis: dict[str, Any], room: float, *, upward: bool) -> None:
+    """Leave out the label, and write few ticks; names as large as they have room."""
+    start, end = axis.get("domain", (0, 1))
+    alone = end - start > 0.5
+    size = _size(len(axis.get("ticktext", ())), room) if alone else _SIZE - 1
+    axis |= {"title": {"text": ""}, "nticks": 4 if alone else 2, "tickfont": {"size": size}}
+    if not upward and "tickvals" not in axis:
+        axis["tickangle"] = 0
+
+
+def _size(texts: int, room: float) -> float:
+    """The size of so many texts below each other."""
+    return max(min(_SIZE, room / max(texts, 1) / 1.25), _LEAST)
+
+
+def _titled(layout: dict[str, Any]) -> int:
+    """Leave the title alone, in as many lines as its width takes, and count them."""
+    words = html.unescape(re.sub("<.*?>", "", layout["title"]["text"].partition("<br>")[0]))
+    lines = textwrap.wrap(words, int(layout.get("width", 1000) / _LETTER)) or [""]
+    text = "<br>".join(f"<b>{html.escape(line, quote=False)}</b>" for line in lines)
+    layout["title"] |= {"text": text, "pad": {"t": 16, "l": 8}, "font": {**layout["title"]["font"], "size": 13}}
+    return len(lines)
