@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,14 +25,8 @@ from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")
 _OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily", "mart_validator_daily")
-#: The derived table that a table of the star is made from.
-_DERIVED: Final = {
-    "fact_transfers": "transfers",
-    "fact_token_transfers": "token_transfers",
-    "fact_rewards": "rewards",
-    "fact_traffic": "traffic_purchases",
-    "fact_mint_burn": "mint_burn",
-}
+#: The derived tables that facts are made from: their kept rows are read where they match the history.
+_DERIVED: Final = ("transfers", "token_transfers", "rewards", "traffic_purchases", "mint_burn")
 #: The tables whose rows each come from one row of a stored table, in whose order they are.
 _ROW_BY_ROW: Final = {
     "fact_updates": "updates",
@@ -79,9 +73,11 @@ class Star:
         if root.shown("active_contracts").exists:
             contracts = Part.of(root, "active_contracts", Window(), allow_partial=True).dataset
             self._gives["opening"] = lambda *_: contracts.filter(pc.field("template_name").isin(_OF_PARTIES))
-        kept = {name: derived_data(root, name) for name in _DERIVED.values()}
+        kept = {name: derived_data(root, name) for name in _DERIVED}
         self._derived = {name: data for name, data in kept.items() if data is not None}
-        self._key_bits = key_bits
+        # How much of the beginning the updates prove.
+        self._known = known_of(self._parts["updates"])
+        self._settings = {"key_shift": 64 - key_bits}
 
     @cached_property
     def left_out(self) -> dict[str, str]:
@@ -94,16 +90,6 @@ class Star:
             why = "the store does not hold the history from ledger begin without a gap, so what was there is not known"
             reasons |= dict.fromkeys(_OF_BEGIN, why)
         return reasons
-
-    @property
-    def _known(self) -> dict[str, Any]:
-        """Settings of models: how much of the beginning the updates prove."""
-        return known_of(self._parts["updates"])
-
-    @property
-    def _settings(self) -> dict[str, Any]:
-        """The settings of every table."""
-        return {"key_shift": 64 - self._key_bits}
 
     @property
     def names(self) -> tuple[str, ...]:
