@@ -104,7 +104,7 @@ def _panels(made: Figure, content: Panels, tones: Tones) -> None:
     for number, panel in enumerate(content.panels):
         row, column = divmod(number, content.columns)
         draw: Any = stack if isinstance(panel, Stack) else steps
-        draw(made, panel, tones, place=(row + 1, column + 1))
+        draw(made, panel, tones, row=row + 1, col=column + 1)
         if not shared:
             made.update_xaxes(nticks=3, row=row + 1, col=column + 1)
         if shared and row < rows - 1:

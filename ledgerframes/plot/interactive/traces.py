@@ -15,8 +15,7 @@ from ledgerframes.plot.interactive.words import TIMES, along, amounts, axis_titl
 from ledgerframes.plot.palette import Tones, heat_colours, mixed
 from ledgerframes.plot.static.series import duration_ticks
 
-Place = tuple[int, int]
-_ALONE: Final = (1, 1)
+_FIRST: Final = {"row": 1, "col": 1}  # of several plots
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
 _EDGE: Final = 0.03  # of an axis: nearer to its start a label has no room before its line
 _CHARACTER: Final = 0.0155  # of the width of the bars of a narrow page, as totals are written
@@ -28,7 +27,7 @@ _EDGES: Final = (0.001, 0.999)  # plotly takes 0 for "choose yourself"
 _ODD: Final = 0.2  # how strong ribbons are that are not completed
 
 
-def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = None) -> None:
+def stack(made: Figure, content: Stack, tones: Tones, **place: int) -> None:
     """Series in bins, one upon the other; bins that are covered in part are hatched."""
     starts, wide = content.edges[:-1], np.diff(content.edges) / (1000 if content.x.scale == "time" else 1)
     if content.x.scale == "duration":  # a bar of a logarithmic axis is as wide as its bounds, around its middle
@@ -46,7 +45,7 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
                 marker={"color": hue, "line": {"width": 0},
                         "pattern": {"shape": hatched[there], "fillmode": "overlay", "fgcolor": colour(tones.ground),
                                     "fgopacity": 1, "size": 6}},
-            ), **_at(place),
+            ), **place,
         )  # fmt: skip
     table = np.array([series.values for series in content.series])
     low, high = float(np.minimum(table, 0).sum(axis=0).min()), float(np.maximum(table, 0).sum(axis=0).max())
@@ -54,13 +53,13 @@ def stack(made: Figure, content: Stack, tones: Tones, *, place: Place | None = N
     # The words of a mark would widen an axis of rounds.
     fixed = content.x.scale == "time" or content.marks
     ends = along(content.x, content.edges[[0, -1]]) if fixed else None
-    made.update_xaxes(**_across(content.x, ends, content.edges), **_at(place))
-    made.update_yaxes(**_upward(content.y, low, high), **_at(place))
+    made.update_xaxes(**_across(content.x, ends, content.edges), **place)
+    made.update_yaxes(**_upward(content.y, low, high), **place)
     _mark(made, content, tones)
-    _event_lines(made, content, tones, place)
+    _event_lines(made, content, tones, **place)
 
 
-def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = None) -> None:
+def steps(made: Figure, content: Steps, tones: Tones, **place: int) -> None:
     """Lines of values that are valid until the next one, with the whole id in the tooltip."""
     values = np.concatenate([series.values for series in content.series])
     alone = len(content.series) == 1
@@ -78,13 +77,13 @@ def steps(made: Figure, content: Steps, tones: Tones, *, place: Place | None = N
                 fillcolor=colour(mixed(hue, tones.ground, 0.16)),
                 marker={"size": 6, "symbol": _SHAPES[rank % len(_SHAPES)] if content.shaped else "circle",
                         "maxdisplayed": 0 if sparse else 8},
-            ), **_at(place),
+            ), **place,
         )  # fmt: skip
     made.update_layout(showlegend=not alone)
     at = np.concatenate([series.at for series in content.series])
-    made.update_xaxes(**_across(content.x, None, at), **_at(place))
-    made.update_yaxes(**_upward(content.y, float(values.min()), float(values.max())), **_at(place))
-    _event_lines(made, content, tones, place)
+    made.update_xaxes(**_across(content.x, None, at), **place)
+    made.update_yaxes(**_upward(content.y, float(values.min()), float(values.max())), **place)
+    _event_lines(made, content, tones, **place)
 
 
 def _moment(content: Steps, series: Series, at: float, value: float) -> str:
@@ -94,10 +93,6 @@ def _moment(content: Steps, series: Series, at: float, value: float) -> str:
 
 def _value(axis: Axis, value: float) -> str:
     return f"{value:.1%}" if axis.scale == "percent" else with_unit(value, axis.unit)
-
-
-def _at(place: Place | None) -> dict[str, int]:
-    return {} if place is None else {"row": place[0], "col": place[1]}
 
 
 def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
@@ -139,13 +134,13 @@ def _mark(made: Figure, content: Stack, tones: Tones) -> None:
         )  # fmt: skip
 
 
-def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, place: Place | None) -> None:
+def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, **place: int) -> None:
     """A thin line for each event, its label along it, with all that happened then under the pointer."""
     start, end = content.ends if content.events else (0.0, 0.0)
     for line in content.events:
         at = along(content.x, np.array([line.at]))[0]
-        made.add_vline(x=at, line={"color": tones.quiet, "width": 1, "dash": "dash"}, **_at(place or _ALONE))
-        if line.label and place in {None, _ALONE}:
+        made.add_vline(x=at, line={"color": tones.quiet, "width": 1, "dash": "dash"}, **place)
+        if line.label and (place or _FIRST) == _FIRST:
             side = "left" if line.at - start < _EDGE * (end - start) else "right"
             made.add_annotation(
                 x=at, y=1, yref="y domain", text=escaped(line.label), textangle=-90, showarrow=False, xanchor=side,
