@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -20,7 +19,7 @@ _ASIDE: Final = ".ledgerframes-"
 _LOCK: Final = "lock"
 _IN_USE: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has open
 _REMEDY: Final = "name another place or make room"
-_JOURNAL: Final = "moves.json"
+_WHOLE: Final = "whole"  # the folder of files that are to be moved, all of them
 _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 
@@ -108,32 +107,27 @@ class Staging:
         with writing(self._folder):
             for path in sorted((self._aside / "new").rglob("*")):
                 _sync(path)
-            draft = self._aside / f"{_JOURNAL}-draft"
-            draft.write_text(json.dumps(self._names), encoding="utf-8")
-            _sync(draft)
-            draft.replace(self._aside / _JOURNAL)
+            (self._aside / "new").rename(self._aside / _WHOLE)
             _sync(self._aside)
         _move(self._aside, self._folder)
 
 
 def _move(aside: Path, folder: Path) -> None:
-    """Move the files in a journal to their places, wherever an earlier run was killed.
+    """Move what is whole, or what is left of it where an earlier run was killed, to its places.
 
     Raises:
         InputError: a name was taken meanwhile, or the disk refuses.
     """
-    for name in json.loads((aside / _JOURNAL).read_text(encoding="utf-8")):
-        new, final = aside / "new" / Path(name).name, folder / Path(name).name
+    for new in sorted((aside / _WHOLE).iterdir()):
+        final = folder / new.name
         with writing(final):
-            if not new.exists():
-                continue
             refuse_taken(final, overwrite=True)
             if final.is_dir():
                 final.rename(aside / "old" / final.name)
             new.replace(final)
     with writing(folder):
         _sync(folder)
-        (aside / _JOURNAL).unlink()
+        (aside / _WHOLE).rmdir()
 
 
 def _refuse_stdout(name: str) -> None:
@@ -144,7 +138,7 @@ def _refuse_stdout(name: str) -> None:
 
 
 def _forget(aside: Path) -> None:
-    if not (aside / _JOURNAL).exists():
+    if not (aside / _WHOLE).exists():
         shutil.rmtree(aside, ignore_errors=True)
 
 
@@ -215,7 +209,7 @@ def _sweep(folder: Path) -> None:
         with ExitStack() as locks:
             if aside.is_symlink() or not (aside / _LOCK).is_file() or not _taken(aside / _LOCK, locks):
                 continue
-            if (aside / _JOURNAL).is_file():
+            if (aside / _WHOLE).is_dir():
                 _move(aside, folder)
         shutil.rmtree(aside, ignore_errors=True)
 
