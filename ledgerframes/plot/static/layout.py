@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Final, cast
 
+import numpy as np
 from matplotlib import rcParams
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -120,7 +121,7 @@ def measured(ax: Axes) -> tuple[float, float]:
     if engine is not None and paper.stale:  # most of the time that a chart takes
         alone = paper.axes == [ax] and not (paper.texts or paper.legends)
         if engine.get().get("w_pad") == PAD and alone:
-            _fill_figure(ax)
+            _within(ax, PAD, grow=True)
         else:
             engine.execute(paper)
         paper.stale = False
@@ -129,32 +130,31 @@ def measured(ax: Axes) -> tuple[float, float]:
     return box.width * wide * 72 / paper.dpi, box.height * high * 72 / paper.dpi
 
 
-def _fill_figure(ax: Axes) -> None:
-    """Lay out the only axes of a figure of their own; a constrained layout takes more than twice as long."""
-    drawn, place, (wide, high) = ax.get_tightbbox(for_layout_only=True), ax.get_position(original=True), _size_of(ax)
-    if drawn is not None:
-        pad = PAD * figure_of(ax).dpi
-        x0, x1 = place.x0 + (pad - drawn.x0) / wide, place.x1 + (wide - pad - drawn.x1) / wide
-        y0, y1 = place.y0 + (pad - drawn.y0) / high, place.y1 + (high - pad - drawn.y1) / high
-        if x1 > x0 and y1 > y0:
-            ax.set_position((x0, y0, x1 - x0, y1 - y0))
-            ax.set_in_layout(True)
-
-
 def settle(ax: Axes) -> None:
     """Shrink axes whose labels reach over the figure's edge, where no layout engine does."""
-    paper = figure_of(ax)
-    if paper.get_layout_engine() is not None:
-        return
-    drawn, place = ax.get_tightbbox(), ax.get_position()
+    if figure_of(ax).get_layout_engine() is None:
+        _within(ax, 0.06, least=0.15)
+
+
+def _within(ax: Axes, pad: float, *, least: float = 0.0, grow: bool = False) -> None:
+    """Move the edges of axes whose labels come nearer to those of the figure than so many inches.
+
+    Args:
+        ax: the axes.
+        pad: the inches.
+        least: the part of the figure that has to be left for the axes, else nothing is moved.
+        grow: whether to move the other edges, too: for the only axes of a figure of their own, where a constrained
+            layout would take more than twice as long.
+    """
+    drawn, place = ax.get_tightbbox(for_layout_only=grow), ax.get_position(original=grow)
     if drawn is None:
         return
-    margin, (wide, high) = 0.06 * paper.dpi, _size_of(ax)
-    x0 = place.x0 + max(0.0, margin - drawn.x0) / wide
-    y0 = place.y0 + max(0.0, margin - drawn.y0) / high
-    x1 = place.x1 - max(0.0, drawn.x1 - wide + margin) / wide
-    y1 = place.y1 - max(0.0, drawn.y1 - high + margin) / high
-    if x1 - x0 > 0.15 and y1 - y0 > 0.15:
+    paper = figure_of(ax)
+    wide, high, pad = paper.bbox.width, paper.bbox.height, pad * paper.dpi
+    lacking = np.array([pad - drawn.x0, pad - drawn.y0, drawn.x1 + pad - wide, drawn.y1 + pad - high])
+    moves = (lacking if grow else np.maximum(lacking, 0)) / (wide, high, wide, high)
+    x0, y0, x1, y1 = place.extents + moves * (1, 1, -1, -1)
+    if x1 - x0 > least and y1 - y0 > least:
         ax.set_position((x0, y0, x1 - x0, y1 - y0))
         ax.set_in_layout(True)  # a later tight_layout may place it again
 
@@ -189,12 +189,6 @@ def spread(wanted: Sequence[float], height: float, *, low: float, high: float) -
     for n in range(len(middle)):
         middle[n] = min(middle[n], high - step * (len(middle) - n - 0.5))
     return middle
-
-
-def _size_of(ax: Axes) -> tuple[float, float]:
-    """Width and height of the figure in pixels."""
-    box = figure_of(ax).bbox
-    return box.width, box.height
 
 
 def figure_of(ax: Axes) -> Figure:
