@@ -9,8 +9,7 @@ from typing import Any, Final
 
 _NARROW, _LOW = 420, 170  # pixels
 _LETTER: Final = 8.0  # of a title
-_NARROWER: Final = 5.2  # of other texts
-_SIZE: Final = 9  # of those
+_SIZE: Final = 9  # of other texts
 _LEAST: Final = 4.8
 _LONGEST: Final = 10  # characters of a total after a bar
 _LEFT_OUT: Final = frozenset({"event", "status"})
@@ -28,9 +27,10 @@ def made_small(figure: dict[str, Any]) -> dict[str, Any]:
     notes = [
         {**note, "font": {**note.get("font", {}), "size": _SIZE}}
         for note in layout.get("annotations", ())
-        if _has_room(note, layout)
+        if note.get("name") not in _LEFT_OUT and (note.get("name") != "total" or len(note["text"]) <= _LONGEST)
     ]
-    top = 14 + 17 * _titled(layout) + (12 if any(note.get("yanchor") == "bottom" for note in notes) else 0)
+    above = max((12 + note.get("yshift", 0) for note in notes if note.get("yanchor") == "bottom"), default=0)
+    top = 14 + 17 * _titled(layout) + above
     layout |= {"annotations": notes, "showlegend": False, "margin": {"l": 8, "r": 12, "t": top, "b": 8}}
     layout["font"]["size"] = _SIZE
     layout["modebar"]["remove"] = [*layout["modebar"]["remove"], *_BUTTONS]  # they would hide the title
@@ -49,16 +49,6 @@ def made_small(figure: dict[str, Any]) -> dict[str, Any]:
             trace["colorbar"] |= {"title": {"text": ""}, "thickness": 8}
             trace.pop("texttemplate", None)
     return figure
-
-
-def _has_room(note: dict[str, Any], layout: dict[str, Any]) -> bool:
-    """Whether words in the axes are written: no labels of events, short totals, marks that end before the edge."""
-    kind = note.get("name")
-    if kind == "mark" and note["xanchor"] == "left":
-        low, high = layout["xaxis"]["range"]
-        room = (high - note["x"]) / (high - low) * layout.get("width", 1000)
-        return bool(room > _NARROWER * len(note["text"]))
-    return kind not in _LEFT_OUT and (kind != "total" or len(note["text"]) <= _LONGEST)
 
 
 def _small_axis(axis: dict[str, Any], room: float, *, upward: bool) -> None:

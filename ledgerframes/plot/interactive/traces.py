@@ -18,11 +18,12 @@ from ledgerframes.plot.static.series import duration_ticks
 _FIRST: Final = {"row": 1, "col": 1}  # of several plots
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
 _EDGE: Final = 0.03  # of an axis: nearer to its start a label has no room before its line
-_CHARACTER: Final = 0.0155  # of the width of the bars of a narrow page, as totals are written
+_CHARACTER: Final = 0.0155  # of the width of the axes of a narrow page, as totals and marks are written
 _ENDS: Final = 2  # of one bar
 _BESIDE: Final = 3.0  # times as long: the axis of durations beside a bar that is alone
 _FEW: Final = 5  # up to so many things, an axis counts each
 _READABLE: Final = 20  # names of a side whose counts still fit into their cells
+_MARK: Final = 15  # pixels of the words of a mark
 _EDGES: Final = (0.001, 0.999)  # plotly takes 0 for "choose yourself"
 _ODD: Final = 0.2  # how strong ribbons are that are not completed
 
@@ -125,13 +126,17 @@ def _upward(axis: Axis, low: float, high: float) -> dict[str, Any]:
 
 
 def _mark(made: Figure, content: Stack, tones: Tones) -> None:
+    """Lines at places to point out, each with its words on a line of its own above the data."""
     for number, (at, words) in enumerate(content.marks):
         made.add_vline(x=at, line={"color": tones.text, "width": 1.1, "dash": ("solid", "dash")[number % 2]})
         place = np.log10(at) if content.x.scale == "duration" else at  # of a logarithmic axis, for words alone
+        low, high = made.layout.xaxis.range
+        before = place - low > _CHARACTER * len(words) * (high - low)
         made.add_annotation(
             x=place, y=1, yref="paper", text=escaped(words), showarrow=False, font={"color": tones.text},
-            xanchor=("right", "left")[number % 2], yanchor="bottom", name="mark",
+            xanchor="right" if before else "left", yanchor="bottom", yshift=_MARK * number, name="mark",
         )  # fmt: skip
+    made.layout.margin.t += _MARK * max(len(content.marks) - 1, 0)
 
 
 def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, **place: int) -> None:
