@@ -26,7 +26,7 @@ from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Item, Readers, p
 from ledgerframes.objects.sources import Ahead, ScanObjects, no_objects, scan_objects
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
-from ledgerframes.paging.proofs import OVERLAP
+from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import DAY, EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
@@ -145,9 +145,10 @@ class ObjectIndex:
             self.chains[0].broken = True
             return []
 
-    def reaches(self, micros: int) -> bool:
-        """Whether the first chain has everything up to a record time."""
-        return bool(self.chains) and not self.chains[0].broken and self.chains[0].up_to >= micros
+    @property
+    def final(self) -> int:
+        """The record time up to which the first chain has everything."""
+        return self._end(self.chains[0].segments[-1]) if self.chains else NOTHING
 
     def _segment(self, after: Cursor) -> tuple[Chain, int] | None:
         """The segment whose objects have the items after a cursor: its chain, and its position there."""
@@ -226,25 +227,18 @@ class ObjectPages:
         return self.lister in self.servers and self.name not in self.left_out
 
     def _older(self, after: Cursor, size: int) -> HistoryPage | None:
-        """Items that no server has any more, followed by the first ones that a server has."""
-        known = [self.begins[server] for server in self.servers if server in self.begins]
-        begin = min(known, default=None) if len(known) == len(self.servers) else None
+        """Items that no server has any more, followed by the first ones that a server has in the same migration."""
+        begin = self._begin
         if begin is None or after >= begin:
             return None
-        items = self._past_a_tie(after, Cursor(begin.migration_id, begin.micros - 1), size)
+        items = self.index.older(after, begin, size)
         migration_id = after.migration_id + (after.micros >= LATEST)
-        later = [item.cursor for item in items if item.cursor.migration_id > migration_id]
-        self.later.update(cursor.migration_id for cursor in later)
-        # It ends the migration only if objects have all of that.
-        if later and not self._reaches(later[0], migration_id):
-            items = self._past_a_tie(after, Cursor(migration_id, LATEST), size)
-        if len(items) >= size and shows_two_times(items):
+        self.later.update(item.cursor.migration_id for item in items if item.cursor.migration_id > migration_id)
+        if len(items) >= size:
             return page_of_items(items)
-        # Within a migration, objects that have the first item of a server have all before it; their items of a later
-        # one show nothing about this one, as a writer may sort by record time alone.
-        same = begin.migration_id == migration_id
-        previous = before(begin) or BEFORE_ALL
-        if self._reaches(begin, migration_id) or (same and self.index.older(previous, begin, 1)):
+        # Objects that have the first item of a server have all before it in its migration, and it has all after it.
+        if begin.migration_id == migration_id and items and items[-1].cursor == begin:
+            items = [item for item in items if item.cursor < begin]
             # So that no group of equal times comes last: the servers' items continue it.
             most = min(max(size - len(items), 2), self.inner.largest_pages.get(self.inner.servers[0], size))
             answer = self._first_left(before(begin), most)
@@ -256,18 +250,19 @@ class ObjectPages:
         # Nothing follows one group at the end of the objects; a reader would wait for it.
         return page_of_items(items) if shows_two_times(items) else None
 
-    def _past_a_tie(self, after: Cursor, last: Cursor, size: int) -> list[Item]:
-        """Older items; a page filled by one time may be cut inside a tie, so it has at least two times."""
-        items = self.index.older(after, last, size)
-        while len(items) >= size and not shows_two_times(items):
-            size *= 2
-            items = self.index.older(after, last, size)
-        return items
+    @property
+    def _begin(self) -> Cursor | None:
+        """Where the first server begins; None if one is unknown."""
+        known = [self.begins[server] for server in self.servers if server in self.begins]
+        return min(known, default=None) if len(known) == len(self.servers) else None
 
-    def _reaches(self, cursor: Cursor, migration_id: int) -> bool:
-        """Whether objects have everything before a cursor, including all of the earlier migrations."""
-        # An earlier migration may have had updates for a day after the next one began.
-        return self.index.reaches(cursor.micros - 1 + OVERLAP * (cursor.migration_id - migration_id))
+    def final(self, migration_id: int, cursors: Sequence[Cursor]) -> int:
+        """Up to which record time a page from objects, with items at these cursors, has all of a migration."""
+        begin = self._begin
+        if begin is not None and begin.migration_id == migration_id and begin <= cursors[-1]:
+            return LATEST  # it goes on with the servers' items, and they have what follows
+        own = [cursor.micros for cursor in cursors if cursor.migration_id == migration_id]
+        return max([self.index.final, *own])
 
     def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
         """The first items that a server has; fewer if it limits pages."""

@@ -78,6 +78,7 @@ class _History:
         self.requests = 0
         self.calm = True
         self.refused = self.left_out = False
+        self.bare = True  # whether nothing was stored when the last sync began
         self.frames: dict[str, pa.Table] = {}
         self.largest: Counter[str] = Counter()  # by server, the most items that it has sent in a page
         self.heaviest: Counter[str] = Counter()  # by server, the most bytes of such a page
@@ -226,6 +227,7 @@ class _History:
             self.fleet, servers, self.disk, clock=self.clock, faults=self.faults, choices=self.choices, calm=calm
         )
         self.calm, self.refused, self.left_out = calm, False, False
+        self.bare = not self.watch.stored(self.stored_as.index)
         records: list[str] = []
         ending = "without an end"
         handler = _Keeping(records)
@@ -315,15 +317,18 @@ class _History:
         return [item for item in self.script.items if item in shown]
 
     def _is_strange(self, server: Server) -> bool:
-        """Whether a server has pruned all that is stored, and its first page names nobody of the store's first page."""
+        """Whether a server has pruned all that is stored, and its first page names nobody of the store's first page.
+
+        Where nothing was stored before the last sync, its first page was all that it could be known by.
+        """
         history = self.lake.history(self.stored_as.of)
-        if not server.pruned or history.network is None:
+        if not (server.pruned or self.bare) or history.network is None:
             return False
         known = {history.network.partition("/")[2], *(row[0] for row in self.watch.stored(self.stored_as.index))}
         first = sorted(server.shown)[: min(server.cap, server.maximum)]
         named = {item.synchronizer for item in first if self.stored_as.has_row(item)}
         named |= {f"DSO::{network_of(item)}" for item in first if item.events}
-        shown = {item.update_id for item in server.shown}
+        shown = {item.update_id for item in (first if self.bare else server.shown)}
         return not shown & known and named.isdisjoint(history.known_by)
 
     def _pruned(self) -> bool:

@@ -413,14 +413,9 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _nobody_in_particular, ("other-network", "lagging", "catching-up"), objects=True,
     ),
     "objects-reach-anywhere": Mutant(
-        "objects end a migration only where they reach a day past the next one's first item",
-        "objects.page_source:ObjectPages._reaches", _constant(value=True), ("pruned", "migrations", "overlap"),
+        "a migration whose end servers have pruned is final no further than objects are",
+        "objects.page_source:ObjectPages.final", _constant(value=CLOSED), ("pruned", "migrations", "overlap"),
         objects=True,
-    ),
-    "a-tie-fills-a-page-of-objects": Mutant(
-        "a page of objects that one time fills is followed by more", "objects.page_source:ObjectPages._past_a_tie",
-        lambda original: lambda self, *asked: self.index.older(*asked),  # noqa: ARG005
-        ("pruned", "ties"), objects=True,
     ),
     "any-digest": Mutant(
         "an object has the digest that is listed for it", "interfaces.scan_objects:hmac", _any_digest,

@@ -13,7 +13,6 @@ from tests.simulation.test_scripts import SCRIPTS
 SIX = "a 0/1U A, b 0/2U A, c 0/3U A, d 0/4U A, e 0/4U+1 A, f 0/4U+2 A, w 0/20U A"
 #: By mutant, what its history breaks, and the history.
 FOUND_BY = {
-    "a-tie-fills-a-page-of-objects": (Holds.SETTLED, SCRIPTS["a-tie-that-fills-a-page-of-objects"]),
     "proof-of-anybody": (
         Holds.NO_ALARM,
         told(

@@ -418,7 +418,7 @@ SCRIPTS = {
         servers=2,
         objects=True,
     ),
-    # A server whose first page names nobody of the store's first page was left out, though it had shown a stored one.
+    # A server whose first page named nobody of the store's first page was left out, though it had shown what is stored.
     "a-server-known-by-what-it-shows-and-not-by-its-first-page": told(
         "u 0/1U+10800000000 A, z 0/2U A, q 1/15U C assign",
         "silent-cap pruned",

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError
 from ledgerframes.interfaces.history import HistorySession, PageRows
-from ledgerframes.objects.page_source import likely_sender, sender_of
+from ledgerframes.objects.page_source import ObjectPages, likely_sender, sender_of
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Mode, Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
@@ -47,6 +47,7 @@ class Fetcher:
         page_size: items per request.
         scheduler: runs the workers.
         ending: called if a read ends early, to interrupt what workers wait for.
+        objects: the source of pages from objects, if there are some.
         segments: reads segments of objects on a cluster, before anything is read here.
         rejecting: decodes pages, if the sync continues without broken items.
         left: the parts that could not be read for now, in words.
@@ -58,6 +59,7 @@ class Fetcher:
     page_size: int
     scheduler: Scheduler
     ending: Callable[[], None]
+    objects: ObjectPages | None = None
     segments: Callable[[Sequence[Interval]], Iterator[Fetched]] | None = None
     rejecting: RejectingDecoder | None = None
     left: list[str] = field(default_factory=list)
@@ -181,6 +183,8 @@ class Fetcher:
             proofs.lose(page.server)
         # A server that lacks what another one has shown, or it before, proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND or emptied else proof.of(page.server, cursors)
+        if self.objects is not None and giver == self.objects.name:
+            final = min(final, self.objects.final(shard.interval.migration_id, cursors))
         fetched = self._take(shard, page, final, broken=page.server in proof.broken)
         if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
             # Also a page for the same place: it overlaps one that overlaps none itself.

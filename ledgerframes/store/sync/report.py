@@ -62,6 +62,7 @@ class SyncReport(Result):
             for name, count in self.rows.items() if count
         ]  # fmt: skip
         rows = ", ".join(added) or "nothing new"
+        gaps = "; ".join(self.gaps) + ("" if self.left else ": no server had that any more")
         speed = f"{self.bytes / 1e6 / self.seconds:,.1f} MB/s" if self.seconds else ""
         lines = [
             ("sync", f"{self.sync_id}, {'complete' if self.complete else 'not complete'}"),
@@ -73,7 +74,7 @@ class SyncReport(Result):
             ("commits", f"{self.commits:,}"),
             *(("" if place else "covered", part) for place, part in enumerate(self.covered or ("nothing yet",))),
             *([("begins", f"late, at {self.begins_late}: older updates had been pruned")] if self.begins_late else []),
-            *([("gaps", "; ".join(self.gaps))] if self.gaps else []),
+            *([("gaps", gaps)] if self.gaps else []),
             *([("left", "; ".join(self.left))] if self.left else []),
             *([("error", self.error)] if self.error else []),
         ]

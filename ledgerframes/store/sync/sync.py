@@ -309,7 +309,7 @@ def _history_sync(
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = servers if pages is None else replace(servers, source=pages)
-    fetch = Fetcher(read, prober, request.workers, request.page_size, request.scheduler, ending=stop.set)
+    fetch = Fetcher(read, prober, request.workers, request.page_size, request.scheduler, stop.set, pages)
     if request.reject:
         fetch.rejecting = RejectingDecoder(rejects, of.pages, ids=rejected)
     if request.engine is not None and pages is not None:
