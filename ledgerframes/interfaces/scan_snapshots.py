@@ -18,7 +18,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import PartyId, Positive32, Text, Whole64, each, fits, listed, without_none, writable
-from ledgerframes.interfaces.validator import HoldingsSummaries, RecordTimeMatch, summary_call
+from ledgerframes.interfaces.validator import HOLDINGS_SUMMARY_OF_SCAN, holdings_summary
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Endpoint
@@ -30,14 +30,6 @@ ACTIVE_CONTRACTS_V0: Final = Endpoint("scan", "POST", "/v0/state/acs")
 COINS: Final = Endpoint("scan", "POST", "/v2/holdings/state")
 COINS_V1: Final = Endpoint("scan", "POST", "/v1/holdings/state")
 COINS_V0: Final = Endpoint("scan", "POST", "/v0/holdings/state")
-
-HOLDINGS_SUMMARY: Final = Endpoint(
-    "scan",
-    "POST",
-    "/v0/holdings/summary",
-    deprecated="deprecated since 0.6.3; POST /v1/holdings/summary replaces it, without fees",
-)
-HOLDINGS_SUMMARY_V1: Final = Endpoint("scan", "POST", "/v1/holdings/summary")
 
 #: The version of the route of a snapshot's pages; a page token is only valid there.
 Route = Literal["v2", "v1", "v0"]
@@ -211,35 +203,7 @@ class SnapshotCalls(Calls):
         )
         return _page((COINS, COINS_V1, COINS_V0), body, route)
 
-    @sends(HOLDINGS_SUMMARY, neighbour=True)
-    def holdings_summary(
-        self,
-        *,
-        record_time: When,
-        migration_id: int,
-        owner_party_ids: Iterable[str],
-        record_time_match: RecordTimeMatch = "exact",
-        as_of_round: int | None = None,
-    ) -> Call[HoldingsSummaries]:
-        """Read parties' holdings at a snapshot (POST /v0/holdings/summary; where it is gone: /v1/holdings/summary).
-
-        The same as the validator's call of this name, without a token. The newer route has no fees, no round and no
-        available amount.
-
-        Args:
-            record_time: the snapshot's time, in UTC.
-            migration_id: the snapshot's migration id.
-            owner_party_ids: 1 to 1,000 parties.
-            record_time_match: `exact` needs a snapshot at that time, `at_or_before` takes the newest one up to it.
-            as_of_round: the round to compute fees for; None is the earliest open mining round.
-
-        Raises:
-            StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
-        """
-        return summary_call(
-            HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, record_time=record_time, migration_id=migration_id,
-            owner_party_ids=owner_party_ids, record_time_match=record_time_match, as_of_round=as_of_round,
-        )  # fmt: skip
+    holdings_summary = sends(HOLDINGS_SUMMARY_OF_SCAN, neighbour=True)(holdings_summary)
 
 
 def template_names(templates: Iterable[str]) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+from ledgerframes.config.settings import Interface
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.rules import Count64, PartyId, fits, listed, unless_none, without_none
@@ -23,7 +24,18 @@ HOLDINGS_SUMMARY: Final = Endpoint(
     "/v0/scan-proxy/holdings/summary",
     deprecated="deprecated since 0.6.3; POST /v1/scan-proxy/holdings/summary replaces it, without fees",
 )
-HOLDINGS_SUMMARY_V1: Final = Endpoint("validator", "POST", "/v1/scan-proxy/holdings/summary")
+HOLDINGS_SUMMARY_OF_SCAN: Final = Endpoint(
+    "scan",
+    "POST",
+    "/v0/holdings/summary",
+    deprecated="deprecated since 0.6.3; POST /v1/holdings/summary replaces it, without fees",
+)
+HOLDINGS_SUMMARY_V1_OF_SCAN: Final = Endpoint("scan", "POST", "/v1/holdings/summary")
+#: By interface, the route of the contract, and the one that later releases serve alone.
+SUMMARIES: Final[Mapping[Interface, tuple[Endpoint, Endpoint]]] = {
+    "validator": (HOLDINGS_SUMMARY, Endpoint("validator", "POST", "/v1/scan-proxy/holdings/summary")),
+    "scan": (HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN),
+}
 TRANSFER_OFFERS: Final = Endpoint("validator", "GET", "/v0/wallet/transfer-offers")
 NAME_ENTRIES: Final = Endpoint("validator", "GET", "/v0/entry/all")
 TRANSFER_PREAPPROVAL: Final = Endpoint("validator", "GET", "/v0/scan-proxy/transfer-preapprovals/by-party/{party}")
@@ -72,20 +84,29 @@ class HoldingsSummaries(Struct, frozen=True):
     computed_as_of_round: int | None = None
 
 
-def summary_call(
-    summary: Endpoint,
-    newer: Endpoint,
+def holdings_summary(
+    _calls: Calls,
     *,
     record_time: When,
     migration_id: int,
     owner_party_ids: Iterable[str],
-    record_time_match: RecordTimeMatch,
-    as_of_round: int | None,
+    record_time_match: RecordTimeMatch = "exact",
+    as_of_round: int | None = None,
 ) -> Call[HoldingsSummaries]:
-    """The call for parties' holdings; later releases serve only `newer`, without fees and without a round.
+    """Read what parties held at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
+
+    Scans serve the same without a token (POST /v0/holdings/summary). If the server has only the newer route, that is
+    asked; its answer has no fees, no round and no available amount.
+
+    Args:
+        record_time: instant of the snapshot, in UTC.
+        migration_id: of the snapshot.
+        owner_party_ids: 1 to 1,000 parties.
+        record_time_match: `exact` takes a snapshot's instant, `at_or_before` any, for the last snapshot up to it.
+        as_of_round: the round to compute fees for; None is the earliest open mining round.
 
     Raises:
-        InputError: an argument breaks a rule.
+        StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
     """
     match: str = fits(record_time_match, _Match, "record_time_match")
     body: dict[str, object] = without_none(
@@ -96,8 +117,8 @@ def summary_call(
         owner_party_ids=listed(owner_party_ids, "owner_party_ids", PartyId, splits="load_holdings_summary"),
     )
     at_round = without_none(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
-    request = summary.request(json=body | at_round)
-    return Call(request, reads(HoldingsSummaries), alternatives=(newer.request(json=body),))
+    older, newer = SUMMARIES[_calls.interface]
+    return Call(older.request(json=body | at_round), reads(HoldingsSummaries), alternatives=(newer.request(json=body),))
 
 
 class NameEntry(Struct, frozen=True, rename="camel"):
@@ -130,35 +151,7 @@ class Validator(Calls):
 
     interface = "validator"
 
-    @sends(HOLDINGS_SUMMARY)
-    def holdings_summary(
-        self,
-        *,
-        record_time: When,
-        migration_id: int,
-        owner_party_ids: Iterable[str],
-        record_time_match: RecordTimeMatch = "exact",
-        as_of_round: int | None = None,
-    ) -> Call[HoldingsSummaries]:
-        """Read what parties held at a snapshot (contract: POST /v0/scan-proxy/holdings/summary).
-
-        If the validator has only the newer route, that is asked; its answer has no fees, no round and no
-        available amount.
-
-        Args:
-            record_time: instant of the snapshot, in UTC.
-            migration_id: of the snapshot.
-            owner_party_ids: 1 to 1,000 parties.
-            record_time_match: `exact` takes a snapshot's instant, `at_or_before` any, for the last snapshot up to it.
-            as_of_round: the round to compute fees for; None is the earliest open mining round.
-
-        Raises:
-            StatusError: there is no such snapshot (404), or the parties hold too much for one answer (400).
-        """
-        return summary_call(
-            HOLDINGS_SUMMARY, HOLDINGS_SUMMARY_V1, record_time=record_time, migration_id=migration_id,
-            owner_party_ids=owner_party_ids, record_time_match=record_time_match, as_of_round=as_of_round,
-        )  # fmt: skip
+    holdings_summary = sends(HOLDINGS_SUMMARY)(holdings_summary)
 
     @sends(TRANSFER_OFFERS)
     def transfer_offers(self) -> Call[list[Contract]]:

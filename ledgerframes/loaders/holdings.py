@@ -19,8 +19,7 @@ from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import InputError, NotFoundError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import thousands
-from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY as HOLDINGS_SUMMARY_OF_SCAN
-from ledgerframes.interfaces.scan_snapshots import HOLDINGS_SUMMARY_V1 as HOLDINGS_SUMMARY_V1_OF_SCAN
+from ledgerframes.interfaces.validator import HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.extent import first_cursors, newest_snapshot
 from ledgerframes.loaders.snapshots import party_list
