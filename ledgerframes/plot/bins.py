@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ledgerframes.arguments import duration
 from ledgerframes.errors import InputError
-from ledgerframes.number_format import count_text, plural
+from ledgerframes.number_format import count_text, duration_text, plural
 from ledgerframes.plot.contents import Axis, Floats, Micros, Scale, Series, Stack
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ _STEPS: Final = (
     (6 * 3600 * _SECOND, "6 hours"), (DAY, "day"), (7 * DAY, "week"),
 )  # fmt: skip
 _MONTHS: Final = ((1, "month"), (3, "quarter"), (12, "year"), (120, "decade"), (1200, "century"), (12000, "millennium"))
+_MINUTE, _HOUR = 60.0, 3_600.0  # seconds
+_DURATIONS: Final = (
+    1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, _MINUTE, 2 * _MINUTE, 5 * _MINUTE,
+    10 * _MINUTE, 30 * _MINUTE, _HOUR, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR,
+    *(days * 24 * _HOUR for days in (1, 2, 7, 30, 100, 1_000, 10_000, 100_000, 1_000_000)),
+)  # fmt: skip
 
 
 #: From when to when data reaches, exclusive, in microseconds; None where that is not known.
@@ -224,6 +230,16 @@ def length_words(length: int) -> str:
         return known[length]
     unit = next((unit for unit in (7 * DAY, DAY, 3600 * _SECOND, 60 * _SECOND) if length % unit == 0), _SECOND)
     return f"{length / unit:g} {known[unit]}s"
+
+
+def duration_ticks(low: float, high: float, most: int) -> tuple[list[float], list[str]]:
+    """Durations that people count in, evenly apart on a logarithmic axis, with their words."""
+    apart = np.log(high / low) / most
+    ticks: list[float] = []
+    for tick in _DURATIONS:
+        if low <= tick <= high and (not ticks or np.log(tick / ticks[-1]) >= apart):
+            ticks.append(tick)
+    return ticks, [duration_text(tick) for tick in ticks]
 
 
 def _length(every: str, span: int) -> int:

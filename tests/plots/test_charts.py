@@ -331,8 +331,7 @@ def test_a_small_figure_gives_its_room_to_the_data_and_a_copy_may_be_large_again
     small, larger = figure.to_dict()["layout"], copy.deepcopy(figure).update_layout(width=900, height=440)
 
     assert {axis["title"]["text"] for key, axis in small.items() if key.startswith(("xaxis", "yaxis"))} == {""}
-    assert not small["showlegend"]
-    assert "<span" not in small["title"]["text"], "the subtitle"
+    assert (small["showlegend"], "<span" in small["title"]["text"]) == (False, False), "legend and subtitle"
     assert larger == figure.update_layout(width=900, height=440)
 
 

@@ -26,10 +26,7 @@ def figure_of(content: Content, title: str | None) -> Figure:
     """Draw the content on a figure of its own."""
     tones = of_settings()
     made = _figure(content.title if title is None else title, content.subtitle, tones, _height(content))
-    if isinstance(content, Panels):
-        _panels(made, content, tones)
-    else:
-        _KINDS[type(content)](made, content, tones)
+    _KINDS[type(content)](made, content, tones)
     return made
 
 
@@ -113,7 +110,7 @@ def _panels(made: Figure, content: Panels, tones: Tones) -> None:
 
 
 _KINDS: Final[dict[type, Any]] = {
-    Nothing: _nothing, Stack: stack, Steps: steps, Bars: bars, Flows: flows, Matrix: matrix,
+    Nothing: _nothing, Stack: stack, Steps: steps, Bars: bars, Flows: flows, Matrix: matrix, Panels: _panels,
 }  # fmt: skip
 
 

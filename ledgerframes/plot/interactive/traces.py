@@ -9,11 +9,10 @@ import numpy as np
 from plotly.graph_objects import Bar, Figure, Heatmap, Sankey, Scatter
 
 from ledgerframes.number_format import amount_text, count_text, plural
-from ledgerframes.plot.bins import moment_words
+from ledgerframes.plot.bins import duration_ticks, moment_words
 from ledgerframes.plot.contents import Axis, Bars, Flows, Matrix, Ribbon, Series, Stack, Steps
 from ledgerframes.plot.interactive.words import TIMES, along, amounts, axis_title, colour, escaped, hover, with_unit
 from ledgerframes.plot.palette import Tones, heat_colours, mixed
-from ledgerframes.plot.static.series import duration_ticks
 
 _FIRST: Final = {"row": 1, "col": 1}  # of several plots
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")

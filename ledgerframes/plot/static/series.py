@@ -24,8 +24,8 @@ from matplotlib.ticker import (
 )
 from matplotlib.transforms import blended_transform_factory
 
-from ledgerframes.number_format import amount_text, duration_text, scale_text
-from ledgerframes.plot.bins import within_years
+from ledgerframes.number_format import amount_text, scale_text
+from ledgerframes.plot.bins import duration_ticks, within_years
 from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps
 from ledgerframes.plot.palette import inside, mixed
 from ledgerframes.plot.static.layout import Key, figure_of, measured, plain, settle, shown, spread, text_size
@@ -33,12 +33,6 @@ from ledgerframes.plot.static.layout import Key, figure_of, measured, plain, set
 _SHAPES: Final = ("o", "s", "^", "D", "v", "P", "X")
 _NARROW: Final = 260.0  # points: no room for names next to the lines
 Ends = tuple[float, float]
-_MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
-DURATIONS: Final = (
-    1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, _MINUTE, 2 * _MINUTE, 5 * _MINUTE,
-    10 * _MINUTE, 30 * _MINUTE, _HOUR, 2 * _HOUR, 6 * _HOUR, 12 * _HOUR, _DAY, 2 * _DAY, 7 * _DAY, 30 * _DAY,
-    100 * _DAY, 1_000 * _DAY, 10_000 * _DAY, 100_000 * _DAY, 1_000_000 * _DAY,
-)  # fmt: skip
 
 
 def bar_key(hue: str, words: str) -> Key:
@@ -269,16 +263,6 @@ def _amounts(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
         ax.yaxis.set_major_locator(MaxNLocator(nbins=few, integer=axis.scale == "count"))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, most)))
     ax.yaxis.set_minor_locator(NullLocator())
-
-
-def duration_ticks(low: float, high: float, most: int) -> tuple[list[float], list[str]]:
-    """Durations that people count in, evenly apart on a logarithmic axis, with their words."""
-    apart = np.log(high / low) / most
-    ticks: list[float] = []
-    for tick in DURATIONS:
-        if low <= tick <= high and (not ticks or np.log(tick / ticks[-1]) >= apart):
-            ticks.append(tick)
-    return ticks, [duration_text(tick) for tick in ticks]
 
 
 def _time(ax: Axes, low: float, high: float, few: int) -> None:
