@@ -32,9 +32,10 @@ def made_small(figure: dict[str, Any]) -> dict[str, Any]:
     above = max((12 + note.get("yshift", 0) for note in notes if note.get("yanchor") == "bottom"), default=0)
     top = 14 + 17 * _titled(layout) + above
     layout |= {"annotations": notes, "showlegend": False, "margin": {"l": 8, "r": 12, "t": top, "b": 8}}
-    layout["font"]["size"] = _SIZE
-    layout["modebar"]["remove"] = [*layout["modebar"]["remove"], *_BUTTONS]  # they would hide the title
-    height = layout.get("height", _LOW) - top - 30
+    layout["font"] = {**layout.get("font", {}), "size": _SIZE}
+    removed = layout.get("modebar", {}).get("remove", ())
+    layout["modebar"] = {**layout.get("modebar", {}), "remove": [*removed, *_BUTTONS]}  # they would hide the title
+    height = max(layout.get("height", _LOW) - top - 30, 20)
     for name, axis in layout.items():
         if name.startswith(("xaxis", "yaxis")):
             upward = name.startswith("yaxis")
@@ -43,10 +44,10 @@ def made_small(figure: dict[str, Any]) -> dict[str, Any]:
         if trace["type"] == "sankey":
             node = trace["node"]
             most = max(map(node["x"].count, node["x"]))
-            trace["textfont"] = {**trace["textfont"], "size": _size(most, height)}
+            trace["textfont"] = {**trace.get("textfont", {}), "size": _size(most, height)}
             node |= {"label": [label.rpartition("  ")[0] for label in node["label"]], "pad": node["pad"] * height / 400}
         elif trace["type"] == "heatmap":
-            trace["colorbar"] |= {"title": {"text": ""}, "thickness": 8}
+            trace["colorbar"] = {**trace.get("colorbar", {}), "title": {"text": ""}, "thickness": 8}
             trace.pop("texttemplate", None)
     return figure
 
@@ -68,8 +69,9 @@ def _size(texts: int, room: float) -> float:
 
 def _titled(layout: dict[str, Any]) -> int:
     """Leave the title alone, in as many lines as its width takes, and count them."""
-    words = html.unescape(re.sub("<.*?>", "", layout["title"]["text"].partition("<br>")[0]))
+    title = layout.get("title", {})
+    words = html.unescape(re.sub("<.*?>", "", title.get("text", "").partition("<br>")[0]))
     lines = textwrap.wrap(words, int(layout.get("width", 1000) / _LETTER)) or [""]
     text = "<br>".join(f"<b>{html.escape(line, quote=False)}</b>" for line in lines)
-    layout["title"] |= {"text": text, "pad": {"t": 16, "l": 8}, "font": {**layout["title"]["font"], "size": 13}}
+    layout["title"] = {**title, "text": text, "pad": {"t": 16, "l": 8}, "font": {**title.get("font", {}), "size": 13}}
     return len(lines)
