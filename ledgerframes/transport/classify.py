@@ -6,7 +6,7 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -103,7 +103,7 @@ def judge_unreadable(
     if isinstance(problem, DecodeError):
         doubtful = isinstance(problem.__cause__, UNREADABLE) and _is_doubtful(problem.__cause__)
         body = _digest(received.body) if doubtful else None
-        return Failure(str(problem), transient=doubtful, whole=True, body=body, problem=problem)
+        return Failure(str(problem), transient=doubtful, final=True, body=body, problem=problem)
     details = mask(str(problem))
     # msgspec raises this only for whole JSON; a truncated or damaged body is a plain DecodeError.
     lasting = isinstance(problem, msgspec.ValidationError)
@@ -118,7 +118,7 @@ def judge_unreadable(
     error.__cause__ = problem if details == str(problem) else None  # which would show what is masked here
     doubtful = _is_doubtful(problem)
     body = _digest(received.body) if lasting and doubtful else None
-    return Failure(text, transient=doubtful, whole=lasting, body=body, problem=error)
+    return Failure(text, transient=doubtful, final=lasting, body=body, problem=error)
 
 
 def _is_doubtful(problem: Exception) -> bool:
@@ -171,14 +171,8 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
     # A 407 is a proxy's, which may repeat the password that was sent to it.
     text = "" if status == 407 else _readable(received.body, mask)
     body = _object(text)
-    member = _Members(body, mask)
-    category = member.number("errorCategory")
-    detail = (
-        member.text("error")
-        or member.text("cause")
-        or member.text("message")
-        or ("" if body else mask(_plain(text[:READABLE])))
-    )
+    members = _members(body, mask)
+    category, detail = members["category"], members["detail"] or ("" if body else mask(_plain(text[:READABLE])))
     if location := _location(received):
         detail = f"it redirects to {_host(mask(location))}"
     elif status in _CHALLENGED and (details := _challenge(received.headers, mask)):
@@ -186,9 +180,7 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
     # Servers answer an unknown route with a 404 in plain text, and a missing item with their JSON error.
     unknown_route = status == 405 or (status == 404 and not {"error", "code"} & body.keys())
     fields: dict[str, Any] = {
-        "status": status, "detail": _short(detail), "code": member.text("code"), "category": category,
-        "correlation_id": member.text("correlationId"), "trace_id": member.text("traceId"),
-        "context": member.texts("context"), "unknown_route": unknown_route, "server": server,
+        **members, "status": status, "detail": _short(detail), "unknown_route": unknown_route, "server": server,
     }  # fmt: skip
     extras = ", ".join(
         f"{words} {fields[name]}"
@@ -273,26 +265,23 @@ def _readable(body: bytes, mask: Masking) -> str:
     return mask(text[:-LONGEST_TOKEN] if len(body) >= ERROR_BODY else text).strip()
 
 
-@dataclass(frozen=True)
-class _Members:
-    """The members of an error body, any of which may be missing, null or of another kind."""
+def _members(body: Mapping[str, Any], mask: Masking) -> dict[str, Any]:
+    """The members of an error body; any of them may be null, of another kind, or redacted by the participant."""
 
-    body: Mapping[str, Any]
-    mask: Masking
+    def text(*names: str) -> str | None:
+        values = (body.get(name) for name in names)
+        return next((_short(mask(value)) for value in values if isinstance(value, str) and value), None)
 
-    def text(self, name: str) -> str | None:
-        value = self.body.get(name)
-        return _short(self.mask(value)) if isinstance(value, str) and value else None
-
-    def number(self, name: str) -> int | None:
-        value = self.body.get(name)
-        # Fields of the body may be null, or missing where the participant redacts the error.
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-    def texts(self, name: str) -> dict[str, str]:
-        value = self.body.get(name)
-        pairs = value.items() if isinstance(value, dict) else ()
-        return {_short(self.mask(key)): _short(self.mask(str(item))) for key, item in pairs}
+    category, context = body.get("errorCategory"), body.get("context")
+    pairs = context.items() if isinstance(context, dict) else ()
+    return {
+        "detail": text("error", "cause", "message"),
+        "code": text("code"),
+        "category": category if isinstance(category, int) and not isinstance(category, bool) else None,
+        "correlation_id": text("correlationId"),
+        "trace_id": text("traceId"),
+        "context": {_short(mask(name)): _short(mask(str(value))) for name, value in pairs},
+    }
 
 
 def _object(text: str) -> dict[str, Any]:

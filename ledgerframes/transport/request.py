@@ -75,7 +75,6 @@ class Endpoint:
         query: Mapping[str, str | int | bool | Sequence[str] | None] = NOTHING,
         json: object = msgspec.UNSET,
         content: bytes | None = None,
-        content_type: str | None = None,
     ) -> Request:
         """Create a request to the endpoint.
 
@@ -84,7 +83,6 @@ class Endpoint:
             query: the query; None leaves a name out, booleans are written true and false, a list repeats the name.
             json: a value to be sent as JSON, anything msgspec can encode.
             content: bytes to send unchanged.
-            content_type: the type of `content`; without it, application/octet-stream.
 
         Raises:
             InputError: a value is not valid in a path, or the names differ from the template's.
@@ -101,16 +99,13 @@ class Endpoint:
                 f"{self}: path and query would have {size} characters, more than {LONGEST}; an id or a page"
                 " token is too long to be valid"
             )
+        content_type = None if content is None else BINARY
         if json is not msgspec.UNSET:
-            if content is not None:
-                raise InputError(f"{self}: give json or content, not both")
-            content_type = content_type or JSON
+            content_type = JSON
             try:
                 content = msgspec.json.encode(json)
             except (TypeError, ValueError, RecursionError) as error:
                 raise InputError(f"the body of {self} cannot be written as JSON: {error}") from error
-        elif content is not None:
-            content_type = content_type or BINARY
         return Request(self, filled, pairs, content, content_type)
 
 
@@ -221,12 +216,12 @@ class Failure:
         advice: the remedy, if it is more specific than checking the address.
         transient: another attempt at the same server may succeed.
         elsewhere: another server may succeed.
-        final: no other request to this server can succeed: neither a later one nor one for a smaller page.
+        final: no other request to this server can succeed, as one for a smaller page: its address or its answer is
+            wrong.
         reached: a connection was established.
         sent: the request may have been sent; otherwise there was no token for it.
         unknown_route: a request for the same on another route may be answered.
         not_found: the server knows the path, but not the item.
-        whole: the answer arrived complete and is wrong, so no other page size helps.
         wait: seconds the server asks to wait, if it does.
         body: digest of a whole JSON body of the wrong kind; if the same body comes again, the error is final.
         problem: the error to raise; by default a NoAnswerError with the reason.
@@ -241,7 +236,6 @@ class Failure:
     sent: bool = True
     unknown_route: bool = False
     not_found: bool = False
-    whole: bool = False
     wait: float | None = None
     body: bytes | None = None
     problem: LedgerframesError | None = None

@@ -278,7 +278,7 @@ class _Exchange(Generic[T]):
     def _revised(self, server: _Server, failure: Failure) -> bool:
         """Whether another request replaces the one that failed."""
         # A smaller page fixes neither a wrong address nor an item that breaks the contract.
-        if self.revise is None or failure.final or failure.whole:
+        if self.revise is None or failure.final:
             return False
         revised = self.revise(self.candidates[server.routes[0]], failure.request_error())
         if revised is None:
