@@ -16,10 +16,8 @@ from msgspec import Raw, Struct
 
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.lenient import Origin, object_of, shorten
-from ledgerframes.decoding.page_index import EVENTS_ENDPOINT, peek_events
+from ledgerframes.decoding.page_index import peek_events
 from ledgerframes.decoding.records import read_records
-from ledgerframes.decoding.splitting import UNREADABLE, raws_of
-from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.table import Table
 from ledgerframes.tables.verdicts import APP_ACTIVITY, VERDICTS, VIEWS
@@ -49,29 +47,6 @@ class _Party(Struct):
 _envelopes: Final = msgspec.json.Decoder(list[_Envelope])
 _view_id: Final = msgspec.json.Decoder(_ViewId)
 _party: Final = msgspec.json.Decoder(_Party)
-
-
-def decode_events_page(
-    body: bytes, *, tables: Collection[str] = ALL, rows: Sequence[int] | None = None
-) -> HistoryBatch:
-    """Turn the body of a page of events into columns.
-
-    Args:
-        body: the page as sent.
-        tables: which tables to build.
-        rows: the positions of the items to decode; all by default.
-
-    Raises:
-        DecodeError: the body breaks the contract; it names endpoint, table, column and item.
-    """
-    try:
-        raws = raws_of(body, "events")
-    except UNREADABLE as error:
-        raise DecodeError(
-            f"{EVENTS_ENDPOINT}: the answer is not a page of events ({error}): {shorten(body)}",
-            endpoint=EVENTS_ENDPOINT,
-        ) from error
-    return decode_event_items(raws, endpoint=EVENTS_ENDPOINT, tables=tables, rows=rows)
 
 
 def decode_event_items(

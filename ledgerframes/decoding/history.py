@@ -18,9 +18,8 @@ from msgspec import UNSET, Raw
 
 from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular
-from ledgerframes.decoding.lenient import canonical_item, shorten, tree_error
+from ledgerframes.decoding.lenient import canonical_item, tree_error
 from ledgerframes.decoding.page_index import ENDPOINT
-from ledgerframes.decoding.splitting import UNREADABLE, raws_of
 from ledgerframes.decoding.structs import NO_JSON, Item, Page
 from ledgerframes.decoding.tree import Forest, TreeError, grow
 from ledgerframes.errors import DecodeError
@@ -49,29 +48,22 @@ class _Items:
     event_extras: dict[int, dict[str, str]] = field(default_factory=dict)  # by position, then event id
 
 
-def decode_page(body: bytes, *, tables: Collection[str] = ALL, rows: Sequence[int] | None = None) -> HistoryBatch:
-    """Turn the body of a page into columns (contract: Scan update history items).
+def decode_regular(body: bytes, *, tables: Collection[str], rows: Sequence[int] | None) -> HistoryBatch | None:
+    """Turn the body of a page into columns (contract: Scan update history items), if nothing in it is unusual.
 
     Args:
         body: the page as sent.
         tables: which tables to build.
-        rows: the positions of the items to decode; all by default.
+        rows: the positions of the items to decode; None for all.
 
-    Raises:
-        DecodeError: the body breaks the contract; it names endpoint, table, column and item.
+    Returns:
+        None if the lenient decoder has to read it, which may find out that it breaks the contract.
     """
     try:
         items = _page.decode(body).transactions
         return _columns(_Items(items if rows is None else [items[row] for row in rows]), ENDPOINT, tables)
     except (msgspec.DecodeError, UnicodeDecodeError, Irregular, DecodeError, pa.ArrowException, RecursionError):
-        pass  # the lenient decoder finds out why
-    try:
-        raws = raws_of(body)
-    except UNREADABLE as error:
-        raise DecodeError(
-            f"{ENDPOINT}: the answer is not a page of updates ({error}): {shorten(body)}", endpoint=ENDPOINT
-        ) from error
-    return decode_items(raws, endpoint=ENDPOINT, tables=tables, rows=rows)
+        return None
 
 
 def decode_items(

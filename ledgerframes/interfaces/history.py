@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
-from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, named_maximum, too_much
+from ledgerframes.interfaces.history_pages import PageSource, named_maximum, too_much
+from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, PageQuery, Probing, Reading
 from ledgerframes.threads import ahead

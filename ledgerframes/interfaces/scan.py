@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.interfaces.answers import (
     Contract,
     ContractWithState,
@@ -16,8 +15,9 @@ from ledgerframes.interfaces.answers import (
 )
 from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.history import read_pages
-from ledgerframes.interfaces.history_pages import EVENTS, UPDATES, HistoryPage, ScanPages, ValueEncoding, cursor_of
+from ledgerframes.interfaces.history_pages import EVENTS, UPDATES, ScanPages, ValueEncoding, cursor_of
 from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.interfaces.rules import Positive32, fits, unless_none, without_none
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_objects import ObjectCalls

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.pages import decode_page
 from ledgerframes.errors import PartialResultError, visible
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.loaders.extent import WHOLE, beginning_of, having, newest_time
@@ -208,7 +207,7 @@ def served_updates(pages: ScanPages, window: Window) -> Iterator[Canonical]:
     reader = HistoryReader(window)
     try:
         for page in read_pages(pages, reader):
-            yield from canonical_updates(decode_page(page.page.content, rows=page.rows).batches)
+            yield from canonical_updates(pages.history.decode_pages([(page.page, page.rows)]).batches)
     except PartialResultError:
         begin = begins_now(pages)
         if begin <= (reader.last or window.start or WHOLE):

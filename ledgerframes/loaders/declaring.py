@@ -13,9 +13,9 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from ledgerframes.arguments import choice, did_you_mean, flag, raising, refuse, shown, suggesting, whole_number
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, Lists, check_shape
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.loaders.event_choice import EventChoice
 from ledgerframes.loaders.table_loader import TableLoad
 from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window

@@ -16,10 +16,9 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import BeginsLateWarning, DecodeError, PagingError, PartialResultError, RequestError, warn
 from ledgerframes.interfaces.answers import members_of
-from ledgerframes.interfaces.history_pages import HistoryPage
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.paging.cursor import Cursor, Window, before, wanted_window
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
@@ -103,7 +102,7 @@ def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool
         rows = range(min(count, len(page)))
         try:
             if history is UPDATE_HISTORY:
-                decoded = history.decode_pages([(page.content, rows)], tables=_TABLES)
+                decoded = history.decode_pages([(page, rows)], tables=_TABLES)
             else:
                 items = history.raws_of(page.raw)
                 updates = [update for row in rows if (update := _carried(items[row])) is not None]
@@ -164,7 +163,7 @@ def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
     found: set[str] = set()
     for item in range(len(page)):
         try:
-            rows = history.decode_pages([(page.content, [item])]).batches
+            rows = history.decode_pages([(page, [item])]).batches
         except DecodeError:  # the others show as much
             continue
         found.update(rows[history.index]["synchronizer_id"].to_pylist())

@@ -12,12 +12,12 @@ import pyarrow as pa
 from ledgerframes.arguments import did_you_mean, refuse, shown
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY
 from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.frames import attrs_of, described, proof_of, shown_by_rows, to_arrow
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY
 from ledgerframes.interfaces.scan import UPDATE_BY_HASH, UPDATE_BY_ID
 from ledgerframes.loaders.declaring import NAMES, SHAPE, HistoryRequest, history_loader, loader
 from ledgerframes.loaders.event_choice import EventChoice

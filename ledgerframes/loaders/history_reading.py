@@ -13,11 +13,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.paged_histories import TOGETHER, UPDATE_HISTORY
 from ledgerframes.errors import DecodeError, InputError, PagingError, PartialResultError, RequestError
 from ledgerframes.frames import provenance, shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, PageSource
+from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY
 from ledgerframes.loaders.declaring import HistoryRequest
 from ledgerframes.loaders.extent import (
     WHOLE,
@@ -196,7 +196,7 @@ class _Load:
         if not pages:
             return
         columns_of = self._request.columns_of
-        chosen = [(page.page.content, page.rows) for page in pages]
+        chosen = [(page.page, page.rows) for page in pages]
         try:
             batches = self._request.history.decode_pages(chosen, tables=columns_of.keys()).batches
         except DecodeError:

@@ -30,7 +30,8 @@ from ledgerframes.results import Result, html_pairs
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.history_pages import HistoryPage, ScanPages
+    from ledgerframes.interfaces.history_pages import ScanPages
+    from ledgerframes.interfaces.paged_histories import HistoryPage
     from ledgerframes.network import Network
     from ledgerframes.transport import Answer
 

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
-from ledgerframes.interfaces.history_pages import UPDATES, HistoryPage, Smaller
+from ledgerframes.interfaces.history_pages import UPDATES, Smaller
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.objects.names import complete_segments, consecutive, objects_of
 from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Readers, page_of_items
 from ledgerframes.objects.sources import ELSEWHERE, ScanObjects, no_objects

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError
 from ledgerframes.interfaces.history import HistorySession
-from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller, page_of, smaller_page
+from ledgerframes.interfaces.history_pages import PageSource, Smaller, smaller_page
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.objects.history import answer_of
 from ledgerframes.objects.names import Segment, complete_segments, consecutive, objects_of
 from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Item, Readers, page_of_items, shows_two_times
@@ -244,7 +244,7 @@ class ObjectPages:
             answer = self._first_left(before(begin), most)
             if answer.value.page_index.cursors[:1] == [begin]:
                 raws = [item.line.raw for item in items] + UPDATE_HISTORY.raws_of(answer.value.raw)
-                return HistoryPage.read(page_of(UPDATE_HISTORY, raws))
+                return HistoryPage.read(UPDATE_HISTORY.body_of(raws))
             if answer.value.page_index.cursors:
                 self.begins[answer.server] = answer.value.page_index.cursors[0]  # pruned since
         # Nothing follows one group at the end of the objects; a reader would wait for it.

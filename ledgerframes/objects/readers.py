@@ -12,10 +12,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ledgerframes.decoding.page_index import cursor_of
-from ledgerframes.decoding.paged_histories import UPDATE_HISTORY
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError, LedgerframesError, RequestError
-from ledgerframes.interfaces.history_pages import HistoryPage, page_of
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 from ledgerframes.objects.lines import Line, Objects, object_lines
 from ledgerframes.objects.names import StoredObject
 from ledgerframes.paging.cursor import Cursor
@@ -59,7 +58,7 @@ def item_of(line: Line) -> Item:
 
 def body_of(items: Sequence[Item]) -> bytes:
     """Items as the body of a page."""
-    return page_of(UPDATE_HISTORY, [item.line.raw for item in items])
+    return UPDATE_HISTORY.body_of([item.line.raw for item in items])
 
 
 def page_of_items(items: Sequence[Item]) -> HistoryPage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 
 #: The property that identifies a table's network: the network's first migration and update.
 NETWORK: Final = "ledgerframes.network"

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 
 import ledgerframes as lf
-from ledgerframes.decoding.pages import decode_page
 from tests.benchmarks import plain_script
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.servers import bulk_scan
+from tests.decoding.items import decode_page
 
 LATENCY = 0.08
 SLOW = 24_000  # updates behind a slow server

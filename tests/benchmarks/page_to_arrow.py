@@ -18,12 +18,12 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from ledgerframes.decoding.paged_histories import TOGETHER
-from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, page_index_of, parse_page
 from ledgerframes.decoding.splitting import raws_of
+from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY, HistoryPage
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.pages import BenchmarkPage
 from tests.benchmarks.plain_script import flatten
+from tests.decoding.items import decode_page
 
 AIMS = {
     "orjson.loads alone": 3.0,
@@ -89,15 +89,11 @@ def _small(page: BenchmarkPage) -> Row:
 
     def small() -> None:
         for group in groups:
-            pages: list[tuple[ParsedPage | bytes, None]] = [(parse_page(body), None) for body in group]
-            for parsed, _ in pages:
-                page_index_of(parsed)
-            decode_pages(pages)
+            pages = [HistoryPage.read(body) for body in group]
+            UPDATE_HISTORY.decode_pages([(page, range(len(page))) for page in pages])
 
     def whole() -> None:
-        parsed = parse_page(page.body)
-        page_index_of(parsed)
-        decode_page(parsed)
+        decode_page(page.body)
 
     found = side_by_side({"ours": small, WHOLE: whole}, clock=time.process_time)
     what = f"{page.name} as pages of {SMALL} -> places and Arrow"

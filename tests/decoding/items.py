@@ -3,7 +3,21 @@
 import json
 from decimal import Decimal
 
+from ledgerframes.decoding.history import ALL
+from ledgerframes.decoding.splitting import UNREADABLE
+from ledgerframes.errors import DecodeError
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
+
 TEMPLATE = "3ca1343ab26b453d38c8adb70dca5f1ead8440c42b59b68f070786955cbf9ec1:Splice.Amulet:Amulet"
+
+
+def decode_page(body, *, tables=ALL, rows=None):
+    """The columns of a page, whoever decodes it; errors are those of the Python path."""
+    try:
+        page = HistoryPage.read(body)
+    except (DecodeError, *UNREADABLE):
+        return UPDATE_HISTORY.decode_body(body, tables=tables, rows=rows)
+    return UPDATE_HISTORY.decode_pages([(page, range(len(page)) if rows is None else rows)], tables=tables)
 
 
 def changed(members, changes):

@@ -10,8 +10,8 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.decoding.compiled.choice import VARIABLE, choice
 from ledgerframes.decoding.compiled.sources import digest, sources
-from ledgerframes.decoding.pages import decode_page, parse_page
-from tests.decoding.items import page_of, transaction
+from ledgerframes.decoding.pages import read_compiled
+from tests.decoding.items import decode_page, page_of, transaction
 
 PACKAGE = Path(lf.__file__).parent
 FOLDER = Path("decoding") / "compiled"
@@ -30,7 +30,7 @@ def unset(monkeypatch):
 def test_the_python_path_can_be_asked_for_and_another_value_is_refused(monkeypatch):
     monkeypatch.setenv(VARIABLE, "python")
     assert str(choice()) == lf.versions()["decoder"] == "python (LEDGERFRAMES_DECODER asks for it)"
-    assert parse_page(BODY) is BODY
+    assert read_compiled(BODY) is None
     monkeypatch.setenv(VARIABLE, "fast")
     message = "LEDGERFRAMES_DECODER='fast' is not valid: give 'compiled' or 'python', or unset it"
     for call in (choice, lf.versions, lambda: decode_page(BODY)):

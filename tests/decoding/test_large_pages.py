@@ -2,8 +2,9 @@
 
 import pytest
 
-from ledgerframes.decoding import history
-from ledgerframes.decoding.pages import ParsedPage, batches_of, decode_page, parse_page
+from ledgerframes.decoding.history import ALL
+from ledgerframes.decoding.pages import decode_compiled, read_compiled
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY
 from tests.decoding.items import created, exercised, page_of, to_json, transaction
 
 pytestmark = [
@@ -29,10 +30,8 @@ def test_a_transaction_of_a_million_events():
         own = middle.replace("LIST", f"u:{at + 1}") if at % 2 and at + 1 < count else leaf
         events[f"u:{at}"] = own % ((at,) * own.count("%d"))
     body = page_with(events, root_event_ids=["u:0"])
-    page = parse_page(body)
-    assert isinstance(page, ParsedPage)
-    ours = decode_page(page).batches
-    for name, batch in history.decode_page(body).batches.items():
+    ours = decode_compiled([(read_compiled(body), [0])], ALL)
+    for name, batch in UPDATE_HISTORY.decode_body(body).batches.items():
         ours[name].validate(full=True)
         assert ours[name].equals(batch, check_metadata=True), name
     assert ours["events"].num_rows == count
@@ -43,7 +42,6 @@ def test_columns_beyond_the_offsets_of_arrow_are_left_to_python():
     # The update's id stands in every row of its events: 40,000 times 60,000 bytes are more than 2 GB.
     leaf, ids = to_json(created("u:1")), [f"u:{at}" for at in range(40_000)]
     events = {one: leaf.replace("u:1", one) for one in ids}
-    page = parse_page(page_with(events, update_id="u" * 60_000, root_event_ids=ids))
-    assert isinstance(page, ParsedPage)
-    assert batches_of([(page, [0])], ["events"]) is None
-    assert (batches_of([(page, [0])], ["updates"]) or {})["updates"]["event_count"].to_pylist() == [40_000]
+    page = read_compiled(page_with(events, update_id="u" * 60_000, root_event_ids=ids))
+    assert decode_compiled([(page, [0])], ["events"]) is None
+    assert (decode_compiled([(page, [0])], ["updates"]) or {})["updates"]["event_count"].to_pylist() == [40_000]

@@ -2,16 +2,26 @@
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import pyarrow as pa
 import pytest
 
-from ledgerframes.decoding.pages import decode_page, decode_pages, parse_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import DecodeError
-from tests.decoding.items import assignment, created, exercised, page_of, to_json, transaction, unassignment
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
+from tests.decoding.items import (
+    assignment,
+    created,
+    decode_page,
+    exercised,
+    page_of,
+    to_json,
+    transaction,
+    unassignment,
+)
 from tests.fuzz.targets import rows_of
 
 pytestmark = pytest.mark.usefixtures("decoder")
@@ -176,19 +186,21 @@ PAGES = {
 
 
 @pytest.mark.parametrize("names", [["first"], ["second", "left to Python", "first"], ["empty", "first"]], ids=str)
-@pytest.mark.parametrize("parse", [parse_page, bytes], ids=["parsed", "as sent"])
-def test_pages_decoded_together_give_the_rows_of_each_in_turn(names, parse):
+@pytest.mark.parametrize("changes", [{}, {"compiled": None}], ids=["parsed", "as sent"])
+def test_pages_decoded_together_give_the_rows_of_each_in_turn(names, changes):
     bodies, rows = [PAGES[name] for name in names], [None, [0], None][: len(names)]
-    together = decode_pages(list(zip(map(parse, bodies), rows, strict=True))).batches
+    pages = [replace(HistoryPage.read(body), **changes) for body in bodies]
+    chosen = [(page, own or range(len(page))) for page, own in zip(pages, rows, strict=True)]
+    together = UPDATE_HISTORY.decode_pages(chosen).batches
     one_by_one = [decode_page(body, rows=chosen).batches for body, chosen in zip(bodies, rows, strict=True)]
     for name in ("updates", "events", "reassignments"):
         assert together[name].equals(pa.concat_batches([batches[name] for batches in one_by_one]), check_metadata=True)
 
 
 def test_a_broken_page_among_others_is_refused_in_its_own_words():
-    broken = page_of(transaction(update_id=""))
+    broken = page_of(transaction(workflow_id=5))
     with pytest.raises(DecodeError) as alone:
         decode_page(broken)
     with pytest.raises(DecodeError) as among:
-        decode_pages([(PAGES["first"], None), (broken, None), (PAGES["second"], None)])
+        UPDATE_HISTORY.decode_pages([(HistoryPage.read(body), [0]) for body in (PAGES["first"], broken)])
     assert str(among.value) == str(alone.value)

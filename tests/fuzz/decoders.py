@@ -17,12 +17,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.decoding import history
 from ledgerframes.decoding.history import HistoryBatch
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import ParsedPage, decode_page, decode_pages, joined, page_index_of, parse_page
+from ledgerframes.decoding.pages import joined, read_compiled
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
+from tests.decoding.items import decode_page
 from tests.fuzz import members
 from tests.fuzz.corpus import Corpus, gather
 from tests.fuzz.far_side import page_of
@@ -71,7 +72,7 @@ def case(corpus: Corpus, rng: random.Random) -> str:
     compare(body, tables, rng, sparing=True)
     if rng.random() < PAYLOADS:
         return members.case(items, rng)
-    return "left" if isinstance(parse_page(body), bytes) else "compiled"
+    return "left" if read_compiled(body) is None else "compiled"
 
 
 def compare(
@@ -82,12 +83,12 @@ def compare(
     Raises:
         UnequalError: they do not.
     """
-    count = len(parsed) if isinstance(parsed := parse_page(body), ParsedPage) else 0
+    count = len(parsed.page_index.cursors) if (parsed := read_compiled(body)) is not None else 0
     choices: list[list[int] | None] = [None]
     if rng is not None and count and not (sparing and rng.random() >= SOME):
         choices.append(sorted(rng.sample(range(count), rng.randrange(count + 1))))
     for rows in choices:
-        ours, theirs = (outcome(decode, body, tables, rows) for decode in (decode_page, history.decode_page))
+        ours, theirs = (outcome(decode, body, tables, rows) for decode in (decode_page, UPDATE_HISTORY.decode_body))
         check_same(ours, theirs, f"rows {rows} of {tables}")
         if sparing and rng is not None and rng.random() >= AT_ONCE:
             continue
@@ -100,13 +101,18 @@ def compare(
 
 def at_once(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> HistoryBatch:
     """A page with itself before and after, decoded together."""
-    page = parse_page(body)
-    return decode_pages([(page, None), (page, rows), (page, None)], tables=tables)
+    try:
+        page = HistoryPage.read(body)
+    except (DecodeError, *UNREADABLE):
+        return one_by_one(body, tables=tables, rows=rows)
+    whole = range(len(page))
+    chosen = [(page, whole), (page, whole if rows is None else rows), (page, whole)]
+    return UPDATE_HISTORY.decode_pages(chosen, tables=tables)
 
 
 def one_by_one(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> HistoryBatch:
     """The same by the Python path, page by page."""
-    return joined([history.decode_page(body, tables=tables, rows=chosen) for chosen in (None, rows, None)])
+    return joined([UPDATE_HISTORY.decode_body(body, tables=tables, rows=chosen) for chosen in (None, rows, None)])
 
 
 def outcome(decode: Any, body: bytes, tables: tuple[str, ...], rows: list[int] | None) -> Any:
@@ -142,7 +148,8 @@ def difference(ours: pa.RecordBatch, theirs: pa.RecordBatch) -> str:
 def page_index(body: bytes, *, compiled: bool) -> Any:
     """The cursors and ids, or the error."""
     try:
-        return page_index_of(parse_page(body)) if compiled else peek(body)
+        parsed = read_compiled(body) if compiled else None
+        return peek(body) if parsed is None else parsed.page_index
     except DecodeError as error:
         return type(error), str(error)
     except UNREADABLE:

@@ -16,12 +16,12 @@ import pyarrow as pa
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import decode_page
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.interfaces.answers import Update
-from ledgerframes.interfaces.history_pages import HistoryPage
+from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.loaders.history import History
 from tests.clocks import FakeClock
+from tests.decoding.items import decode_page
 from tests.fuzz.corpus import Corpus
 from tests.fuzz.far_side import FarSide, page_of
 from tests.fuzz.frames import check_frame, number

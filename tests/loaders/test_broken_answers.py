@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.decoding.pages import decode_page
 from ledgerframes.loaders.history import History
 from tests.asking import answering
-from tests.decoding.items import page_of, transaction
+from tests.decoding.items import decode_page, page_of, transaction
 from tests.transport.hostile_server import HostileServer, Reply
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")

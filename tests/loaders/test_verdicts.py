@@ -5,7 +5,7 @@ import json
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY
 from ledgerframes.sandbox.world.verdicts import events_of
 from tests.asking import asking
 from tests.rigs.servers import simulated
@@ -82,7 +82,7 @@ def lagging(shown):
 
 
 def decoded(*items):
-    return EVENT_HISTORY.decode_pages([(json.dumps({"events": items}).encode(), None)]).batches
+    return EVENT_HISTORY.decode_body(json.dumps({"events": items}).encode()).batches
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError
-from ledgerframes.interfaces.history_pages import HistoryPage
+from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.store.coverage import CLOSED, beyond, intersection, merged
 from ledgerframes.store.sync.sync_log import all_runs
 

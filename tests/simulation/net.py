@@ -15,9 +15,9 @@ from typing import Any, Never
 import msgspec
 
 from ledgerframes.config.settings import Settings
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, NoAnswerError, RequestError, ServerError, StatusError
-from ledgerframes.interfaces.history_pages import HistoryPage, Smaller, learn_largest, named_maximum
+from ledgerframes.interfaces.history_pages import Smaller, learn_largest, named_maximum
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_objects import ObjectRef, UpdateObjects
 from ledgerframes.paging.modes import PageQuery

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoppedError, StoreError
-from ledgerframes.interfaces.history_pages import HistoryPage
+from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.loaders.extent import known_by
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PartialResultError, StoreError
-from ledgerframes.interfaces.history_pages import HistoryPage
+from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.loaders.extent import DSO, Beginning, known_by, proven_by
 from ledgerframes.paging.cursor import Cursor, Window
 from ledgerframes.paging.proofs import NOTHING

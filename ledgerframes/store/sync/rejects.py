@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.errors import DecodeError
-from ledgerframes.interfaces.history_pages import HistoryPage
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.table_sets import SETS, TableSet
@@ -48,7 +47,7 @@ class RejectingDecoder:
         """
         self.reject(page.unplaced)
         try:
-            return self.history.decode_pages([(page.content, rows)]).batches
+            return self.history.decode_pages([(page, rows)]).batches
         except DecodeError:
             return self._by_item(page, rows)
 

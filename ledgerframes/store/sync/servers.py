@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
-from ledgerframes.decoding.paged_histories import PagedHistory
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
-from ledgerframes.interfaces.history_pages import HistoryPage, PageSource, Smaller, named_maximum, smaller_page
+from ledgerframes.interfaces.history_pages import PageSource, Smaller, named_maximum, smaller_page
+from ledgerframes.interfaces.paged_histories import HistoryPage, PagedHistory
 from ledgerframes.objects.page_source import sender_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
