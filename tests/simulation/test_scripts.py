@@ -426,6 +426,14 @@ SCRIPTS = {
         servers=2,
         objects=True,
     ),
+    # A server pruned its first item before it was read, and was busy when it was asked again where it begins: that
+    # item's place was covered without it.
+    "pruned-before-a-first-read-that-is-broken-off": told(
+        "i 1/8U A, f 2/12U A",
+        "low-maximum busy damaged pruned",
+        "busy 00002000032, damaged 001, moves 511, plan 1, prune 000000010000000000100001000011",
+        servers=2,
+    ),
     # Sixty migrations that a server had made up were looked into on three servers: more requests than are bounded.
     "migrations-that-are-made-up-while-a-window-is-read": told(
         "l 1/4U-3600000001 A, r 1/18U A",

@@ -131,7 +131,8 @@ class Finality:
             for page in pages:
                 self._shards[page.key].forget()
         for key, opening in self._openings:
-            self._open(self._shards[key], opening)
+            # Objects, which are no sender, begin where they did.
+            self._open(self._shards[key], opening, asked=opening.server in asked or opening.server not in dict(senders))
         self._openings = []
         pages = [self._from_low(page) for page in pages]
         for page in pages:
@@ -139,13 +140,14 @@ class Finality:
         # Nothing is known of a part that no server has any more; it holds no rows.
         return [page for page in pages if page.read.lo < page.read.hi]
 
-    def _open(self, shard: _Shard, opening: Opening) -> None:
+    def _open(self, shard: _Shard, opening: Opening, *, asked: bool) -> None:
         """Decide from where on a page that overlaps none before it in its shard is complete.
 
-        A server that could not be asked since has made nothing final; its earlier beginning is good enough then.
+        A server that could not be asked since has made nothing final; its earlier beginning is good enough then, unless
+        the page shows that it has moved on.
         """
         _, migration_id, lo, _ = opening
-        low, proof = self._complete_from(opening)
+        low, proof = self._complete_from(opening, asked=asked)
         if shard.sure is not None or lo > shard.lo:  # inside of its shard, or its start is stored
             # A page at the start of the shard shows only that the part left out is gone.
             if low > max(lo, lo if shard.low is None else shard.low):
@@ -157,8 +159,13 @@ class Finality:
         shard.low = low
         shard.begins = Begin(migration_id, low, proof) if lo <= BEGINNING and (low > lo or proof) else None
 
-    def _complete_from(self, opening: Opening) -> tuple[int, int]:
-        """After which record time a page has everything, and the proof of a beginning there, as in `Begin`."""
+    def _complete_from(self, opening: Opening, *, asked: bool) -> tuple[int, int]:
+        """After which record time a page has everything, and the proof of a beginning there, as in `Begin`.
+
+        Args:
+            opening: the page.
+            asked: whether its server has been asked since where it begins.
+        """
         server, migration_id, lo, first = opening
         beginnings = self.agreement.beginnings
         begin = beginnings.known.get(server)
@@ -169,7 +176,7 @@ class Finality:
         if begin is None and lo > BEGINNING and server not in beginnings.emptied:
             return lo, 0
         shown = [] if first is None else [first]
-        if begin is not None and begin.first.migration_id == migration_id:
+        if begin is not None and begin.first.migration_id == migration_id and asked:
             shown.append(begin.first.micros)
         at = min(shown, default=CLOSED + 1)  # nothing is known of a part that no server has any more
         proven = beginnings.proof_of(Cursor(migration_id, at))
