@@ -140,7 +140,7 @@ def computed(
             own_attrs: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
             own_attrs |= {"edges": _edges(engine, edges, kind)} if edges and not inputs.rows_only else {}
             for name in {*unknown} & {*_MOVERS}:
-                strange.update("/".join(filter(None, row)) for row in _named(engine.rows(name)))
+                strange.update(engine.unread(name))
             return rows, own_attrs | (dict(notes(engine, rows)) if notes and not inputs.rows_only else {})
 
         strange: set[str] = set()
@@ -192,10 +192,6 @@ def _engine(inputs: Inputs, until: Cursor | int | None) -> Iterator[Engine]:
 _MOVERS: Final = ("unknown_rewards", "unknown_rules_choices", "unknown_coin_choices")
 #: Names that a warning lists.
 _FEW: Final = 5
-
-
-def _named(rows: pa.Table) -> list[tuple[str | None, ...]]:
-    return [(row["template_name"], row["choice"]) for row in rows.to_pylist()]
 
 
 def _edges(engine: Engine, model: str, kind: str | None) -> dict[str, dict[str, Any]]:

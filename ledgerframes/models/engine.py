@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -143,6 +144,7 @@ class Engine:
         self._columns: dict[str, tuple[set[str], set[str]]] = {}
         self._built: dict[str, str] = {}
         self._rows: dict[str, pa.Table] = {}
+        self._unread: dict[str, dict[str, int]] = {}
         self._settings: dict[str, Any] = {}
         self._sizes: dict[str, int | None] = {}
         self._database, self._connection, self._room = _opened(inputs.values())
@@ -195,6 +197,7 @@ class Engine:
         for step in [step for step in self._built if settings_of(step) & changed]:
             self._connection.execute(f"drop {self._built.pop(step)} {step}")
         self._rows = {step: rows for step, rows in self._rows.items() if not settings_of(step) & changed}
+        self._unread = {step: found for step, found in self._unread.items() if not settings_of(step) & changed}
 
     def rows(self, name: str) -> pa.Table:
         """The rows of a model, in its order."""
@@ -241,24 +244,26 @@ class Engine:
         Returns:
             Counts by template, `template/choice`, or either with the member; beyond 100 names under `others`.
         """
-        self._build(name)
-        parts = [
-            f"select template_name, {'null' if READS[read].rows == 'creates' else 'choice'} as choice,"
-            f" nullif(unnest(wrong), '') as member, 1 as rows from {read} where wrong is not null"
-            for read in self._steps(name)
-            if read in READS
-        ]
-        for model in unknown:
-            self._build(model)
-            parts.append(f"select template_name, choice, null as member, rows from {model}")
-        if not parts:
-            return {}
-        rows = self._connection.sql(
-            "select concat_ws(': ', concat_ws('/', template_name, choice), member) as name, sum(rows)::bigint as rows"
-            f" from ({' union all '.join(parts)}) group by name order by rows desc, name"
-        ).fetchall()
-        rest = sum(count for _, count in rows[_MOST:])
-        return dict(rows[:_MOST]) | ({"others": rest} if rest else {})
+        counts: Counter[str] = Counter()
+        for step in (*(step for step in self._steps(name) if step in READS), *unknown):
+            counts.update(self.unread(step))
+        found = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        rest = sum(rows for _, rows in found[_MOST:])
+        return dict(found[:_MOST]) | ({"others": rest} if rest else {})
+
+    def unread(self, step: str) -> Mapping[str, int]:
+        """The same of one read, or of one model that lists what no model knows; counted once."""
+        if step not in self._unread:
+            self._build(step)
+            found = f"select template_name, choice, null as member, rows from {step}"
+            if step in READS:
+                choice = "null" if READS[step].rows == "creates" else "choice"
+                found = f"select template_name, {choice} as choice, nullif(unnest(wrong), '') as member, 1 as rows"
+                found += f" from {step} where wrong is not null"
+            name = "concat_ws(': ', concat_ws('/', template_name, choice), member)"
+            query = f"select {name}, sum(rows)::bigint from ({found}) group by all"
+            self._unread[step] = dict(self._run(self._connection.execute, query).fetchall())
+        return self._unread[step]
 
     def _build(self, name: str) -> None:
         order = self._missing(name)
@@ -270,6 +275,10 @@ class Engine:
 
     def _make(self, order: list[str]) -> None:
         """Create steps for others to read; everything below them exists or comes first."""
+        if not order:
+            return
+        # Others ask for the order that they need; one thread alone could keep that of the rows below a step.
+        self._connection.execute("set preserve_insertion_order = false")
         for step in order:
             if step in self._rows:
                 self._connection.register(step, self._rows[step])
@@ -277,6 +286,7 @@ class Engine:
             else:
                 self._run(self._connection.execute, f"create temp {kind_of(step)} {step} as {text_of(step)}")
                 self._built[step] = kind_of(step)
+        self._connection.execute("set preserve_insertion_order = true")
 
     def _arrow(self, query: str) -> pa.Table:
         return self._run(lambda query: self._connection.sql(query).to_arrow_table(), query)
@@ -339,7 +349,7 @@ def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection
     connection = database.connection()
 
     def prepare() -> int:
-        connection.execute("set timezone = 'UTC'; set disabled_optimizers = ''")
+        connection.execute("set timezone = 'UTC'; set disabled_optimizers = ''; set preserve_insertion_order = true")
         limit = os.environ.get(VARIABLE)
         if limit is None:
             return database.half // 2

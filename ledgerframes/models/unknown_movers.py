@@ -30,5 +30,4 @@ def unknown_movers(seen: frozenset[tuple[str | None, str | None]]) -> tuple[str,
     kinds = ["created_event" if choice is None else "exercised_event" for _, choice in pairs]
     columns["event_type"] = pa.array(kinds, pa.string())
     with Engine(inputs_of(pa.table(columns)).gives) as engine:
-        rows = [row for model in _MODELS for row in engine.rows(model).to_pylist()]
-    return tuple(sorted({"/".join(filter(None, (row["template_name"], row["choice"]))) for row in rows}))
+        return tuple(sorted({name for model in _MODELS for name in engine.unread(model)}))
