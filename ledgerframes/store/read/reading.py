@@ -43,7 +43,6 @@ from ledgerframes.timestamps import EARLIEST, format_timestamp
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
-_TIME: Final = pa.timestamp("us", "UTC")
 _ORDER: Final[tuple[str, ...]] = ("loaded_at", "position", "migration_id", "record_time", "update_id", "node_index")
 # Taking all rows at once overflows the 32-bit offsets of text columns of more than 2 GB.
 _ROWS_AT_ONCE: Final = 500_000
@@ -343,10 +342,11 @@ class Part:
                 return self.dataset
             # All slabs have the same templates, but the first rows of a slab have one template. Reading ahead as by
             # default would read most of the lake.
-            sample = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1)
-            if sample.nbytes * self.dataset.count_rows() > most * max(len(sample), 1):
-                return self.dataset
-            return in_batches(self.dataset.to_table(columns=names))
+            found = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1)
+            if len(found) < SLAB:  # all there is
+                return in_batches(found)
+            large = found.nbytes * self.dataset.count_rows() > most * SLAB
+            return self.dataset if large else in_batches(self.dataset.to_table(columns=names))
 
     def _exceeds(self, most: int, names: Sequence[str]) -> bool:
         """Whether columns have more bytes than that by the footers of their files; in memory most take more."""
