@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from ledgerframes.decoding.structs import RawEventsPage, RawPage
-
-_raw_page: Final = msgspec.json.Decoder(RawPage)
-_raw_events_page: Final = msgspec.json.Decoder(RawEventsPage)
+#: By the member that holds a page's items, its decoder, which leaves them as they are.
+_pages: Final[dict[str, Any]] = {
+    member: msgspec.json.Decoder(msgspec.defstruct("Page", [("items", list[msgspec.Raw])], rename={"items": member}))
+    for member in ("transactions", "events")
+}
 _raw: Final = msgspec.json.Decoder(msgspec.Raw)
 _TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NAME: Final = re.compile(_TEXT, re.DOTALL)
@@ -45,9 +46,7 @@ def raws_of(body: bytes, member: str = "transactions") -> list[bytes]:
         msgspec.DecodeError, UnicodeDecodeError, RecursionError: it is not a page, or not a complete one.
     """
     try:
-        if member == "events":
-            return [bytes(raw) for raw in _raw_events_page.decode(body).events]
-        return [bytes(raw) for raw in _raw_page.decode(body).transactions]
+        return [bytes(raw) for raw in _pages[member].decode(body).items]
     except msgspec.ValidationError:
         raise
     except UNREADABLE:

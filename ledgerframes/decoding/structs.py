@@ -155,15 +155,3 @@ class Page(Struct):
     """The answer of POST /v2/updates."""
 
     transactions: list[Item]
-
-
-class RawPage(Struct):
-    """The answer of POST /v2/updates, its items not decoded."""
-
-    transactions: list[Raw]
-
-
-class RawEventsPage(Struct):
-    """The answer of POST /v0/events, its items not decoded."""
-
-    events: list[Raw]
