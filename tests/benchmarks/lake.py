@@ -13,7 +13,7 @@ import ledgerframes as lf
 from tests.benchmarks import plain_script
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.servers import bulk_scan
-from tests.decoding.items import decode_page
+from tests.decoding.items import decoded
 
 LATENCY = 0.08
 SLOW = 24_000  # updates behind a slow server
@@ -46,7 +46,7 @@ def _quick() -> list[Row]:
             {
                 "sync": lambda: _into(tempfile.mkdtemp(dir=folder), net, workers=4),
                 SCRIPT: lambda: _script(url, Path(tempfile.mkdtemp(dir=folder))),
-                DECODING: lambda: [decode_page(body) for body in bodies],
+                DECODING: lambda: [decoded(body) for body in bodies],
             },
             rounds=3,
         )

@@ -23,7 +23,7 @@ from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY, Hi
 from tests.benchmarks.measuring import Row, side_by_side
 from tests.benchmarks.pages import BenchmarkPage
 from tests.benchmarks.plain_script import flatten
-from tests.decoding.items import decode_page
+from tests.decoding.items import decoded
 
 AIMS = {
     "orjson.loads alone": 3.0,
@@ -51,7 +51,7 @@ def rows(page: BenchmarkPage) -> list[Row]:
         lambda: flatten(parsed),
         lambda: flatten(json.loads(page.body)["transactions"]),
     )
-    sides = {"ours": lambda: decode_page(page.body), **dict(zip(AIMS, calls, strict=True))}
+    sides = {"ours": lambda: decoded(page.body), **dict(zip(AIMS, calls, strict=True))}
     found = side_by_side(sides, clock=time.process_time)
     size = len(page.body)
     return [
@@ -73,7 +73,7 @@ def _against_simdjson(page: BenchmarkPage, what: str) -> Row:
     import simdjson
 
     parser = simdjson.Parser()
-    calls = {"ours": lambda: decode_page(page.body), SIMDJSON: lambda: parser.parse(page.body)}
+    calls = {"ours": lambda: decoded(page.body), SIMDJSON: lambda: parser.parse(page.body)}
     found = side_by_side(calls, clock=time.process_time)
     return Row(
         what=what, ours=found["ours"], baseline=SIMDJSON, theirs=found[SIMDJSON], aim=1 / 3, size=len(page.body)
@@ -93,7 +93,7 @@ def _small(page: BenchmarkPage) -> Row:
             UPDATE_HISTORY.decode_pages([(page, range(len(page))) for page in pages])
 
     def whole() -> None:
-        decode_page(page.body)
+        decoded(page.body)
 
     found = side_by_side({"ours": small, WHOLE: whole}, clock=time.process_time)
     what = f"{page.name} as pages of {SMALL} -> places and Arrow"
@@ -117,8 +117,8 @@ def _unusual(page: BenchmarkPage) -> list[Row]:
     rows = []
     for name, (body, baseline, aim) in pages.items():
         calls = {
-            "ours": partial(decode_page, body),
-            baseline: partial(decode_page, page.body) if baseline == USUAL else partial(_by_script, body),
+            "ours": partial(decoded, body),
+            baseline: partial(decoded, page.body) if baseline == USUAL else partial(_by_script, body),
         }
         found = side_by_side(calls, clock=time.process_time)
         what = f"{page.name} {name} -> Arrow"
@@ -137,8 +137,8 @@ def _in_threads(page: BenchmarkPage, what: str) -> Row:
     pages = [page.body] * 8 * THREADS
     with ThreadPoolExecutor(THREADS) as threads:
         calls = {
-            "ours": lambda: list(threads.map(decode_page, pages)),
-            ONE_THREAD: lambda: [decode_page(body) for body in pages],
+            "ours": lambda: list(threads.map(decoded, pages)),
+            ONE_THREAD: lambda: [decoded(body) for body in pages],
         }
         found = side_by_side(calls)
     return Row(
@@ -152,8 +152,8 @@ def _against_duckdb(page: BenchmarkPage, what: str) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "page.json"
         file.write_bytes(page.body)
-        calls = {"ours": lambda: decode_page(page.body), DUCKDB: lambda: _by_duckdb(file)}
-        assert calls[DUCKDB]().num_rows == decode_page(page.body).batches["events"].num_rows
+        calls = {"ours": lambda: decoded(page.body), DUCKDB: lambda: _by_duckdb(file)}
+        assert calls[DUCKDB]().num_rows == decoded(page.body).batches["events"].num_rows
         found = side_by_side(calls, rounds=3)
     return Row(what=what, ours=found["ours"], baseline=DUCKDB, theirs=found[DUCKDB], size=len(page.body))
 

@@ -11,7 +11,7 @@ from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 TEMPLATE = "3ca1343ab26b453d38c8adb70dca5f1ead8440c42b59b68f070786955cbf9ec1:Splice.Amulet:Amulet"
 
 
-def decode_page(body, *, tables=ALL, rows=None):
+def decoded(body, *, tables=ALL, rows=None):
     """The columns of a page, whoever decodes it; errors are those of the Python path."""
     try:
         page = HistoryPage.read(body)

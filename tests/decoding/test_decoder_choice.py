@@ -11,7 +11,7 @@ import ledgerframes as lf
 from ledgerframes.decoding.compiled.choice import VARIABLE, choice
 from ledgerframes.decoding.compiled.sources import digest, sources
 from ledgerframes.decoding.pages import read_compiled
-from tests.decoding.items import decode_page, page_of, transaction
+from tests.decoding.items import decoded, page_of, transaction
 
 PACKAGE = Path(lf.__file__).parent
 FOLDER = Path("decoding") / "compiled"
@@ -33,7 +33,7 @@ def test_the_python_path_can_be_asked_for_and_another_value_is_refused(monkeypat
     assert read_compiled(BODY) is None
     monkeypatch.setenv(VARIABLE, "fast")
     message = "LEDGERFRAMES_DECODER='fast' is not valid: give 'compiled' or 'python', or unset it"
-    for call in (choice, lf.versions, lambda: decode_page(BODY)):
+    for call in (choice, lf.versions, lambda: decoded(BODY)):
         with pytest.raises(lf.errors.ConfigurationError, match=message):
             call()
 

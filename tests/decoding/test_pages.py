@@ -12,16 +12,7 @@ import pytest
 from ledgerframes.decoding.rebuild import rebuild_rows
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
-from tests.decoding.items import (
-    assignment,
-    created,
-    decode_page,
-    exercised,
-    page_of,
-    to_json,
-    transaction,
-    unassignment,
-)
+from tests.decoding.items import assignment, created, decoded, exercised, page_of, to_json, transaction, unassignment
 from tests.fuzz.targets import rows_of
 
 pytestmark = pytest.mark.usefixtures("decoder")
@@ -59,7 +50,7 @@ ROWS = {
 
 @pytest.mark.parametrize(("items", "table", "columns"), ROWS.values(), ids=ROWS)
 def test_rows_say_what_their_items_said(items, table, columns):
-    assert decode_page(page_of(*items)).batches[table].select([*columns]).to_pydict() == columns
+    assert decoded(page_of(*items)).batches[table].select([*columns]).to_pydict() == columns
 
 
 CASES = {
@@ -112,7 +103,7 @@ CASES = {
 @pytest.mark.parametrize("item", CASES.values(), ids=CASES.keys())
 def test_what_was_sent_can_be_rebuilt(item):
     body = page_of(item)
-    told, events_of = {name: rows_of(batch) for name, batch in decode_page(body).batches.items()}, defaultdict(list)
+    told, events_of = {name: rows_of(batch) for name, batch in decoded(body).batches.items()}, defaultdict(list)
     for row in told["events"]:
         events_of[row["update_id"]].append(row)
     halves = {row["update_id"]: row for row in told["reassignments"]}
@@ -151,7 +142,7 @@ BROKEN = {
 @pytest.mark.parametrize(("item", "column", "table"), BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_item_is_an_error_that_names_its_place(item, column, table):
     with pytest.raises(DecodeError) as caught:
-        decode_page(page_of(transaction(), item))
+        decoded(page_of(transaction(), item))
     error = caught.value
     assert (error.endpoint, error.table, error.column) == ("POST /v2/updates", table, column)
     assert error.item.startswith("item 1")
@@ -161,7 +152,7 @@ def test_a_broken_item_is_an_error_that_names_its_place(item, column, table):
 @pytest.mark.parametrize(("broken", "why"), [("child missing", "is missing"), ("cycle", "is its own ancestor")])
 def test_a_broken_tree_says_what_is_wrong_with_it(broken, why):
     with pytest.raises(DecodeError, match=f"event 'u:[09]+', child of 'u:2', .*{why}"):
-        decode_page(page_of(BROKEN[broken][0]))
+        decoded(page_of(BROKEN[broken][0]))
 
 
 @pytest.mark.parametrize(
@@ -170,11 +161,11 @@ def test_a_broken_tree_says_what_is_wrong_with_it(broken, why):
 )
 def test_what_is_no_page_is_an_error(body):
     with pytest.raises(DecodeError, match="POST /v2/updates"):
-        decode_page(body)
+        decoded(body)
 
 
 def test_only_the_tables_asked_for_are_built():
-    assert set(decode_page(page_of(transaction()), tables={"updates"}).batches) == {"updates"}
+    assert set(decoded(page_of(transaction()), tables={"updates"}).batches) == {"updates"}
 
 
 PAGES = {
@@ -192,7 +183,7 @@ def test_pages_decoded_together_give_the_rows_of_each_in_turn(names, changes):
     pages = [replace(HistoryPage.read(body), **changes) for body in bodies]
     chosen = [(page, own or range(len(page))) for page, own in zip(pages, rows, strict=True)]
     together = UPDATE_HISTORY.decode_pages(chosen).batches
-    one_by_one = [decode_page(body, rows=chosen).batches for body, chosen in zip(bodies, rows, strict=True)]
+    one_by_one = [decoded(body, rows=chosen).batches for body, chosen in zip(bodies, rows, strict=True)]
     for name in ("updates", "events", "reassignments"):
         assert together[name].equals(pa.concat_batches([batches[name] for batches in one_by_one]), check_metadata=True)
 
@@ -200,7 +191,7 @@ def test_pages_decoded_together_give_the_rows_of_each_in_turn(names, changes):
 def test_a_broken_page_among_others_is_refused_in_its_own_words():
     broken = page_of(transaction(workflow_id=5))
     with pytest.raises(DecodeError) as alone:
-        decode_page(broken)
+        decoded(broken)
     with pytest.raises(DecodeError) as among:
         UPDATE_HISTORY.decode_pages([(HistoryPage.read(body), [0]) for body in (PAGES["first"], broken)])
     assert str(among.value) == str(alone.value)

@@ -23,7 +23,7 @@ from ledgerframes.decoding.pages import joined, read_compiled
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
-from tests.decoding.items import decode_page
+from tests.decoding.items import decoded
 from tests.fuzz import members
 from tests.fuzz.corpus import Corpus, gather
 from tests.fuzz.far_side import page_of
@@ -88,7 +88,7 @@ def compare(
     if rng is not None and count and not (sparing and rng.random() >= SOME):
         choices.append(sorted(rng.sample(range(count), rng.randrange(count + 1))))
     for rows in choices:
-        ours, theirs = (outcome(decode, body, tables, rows) for decode in (decode_page, UPDATE_HISTORY.decode_body))
+        ours, theirs = (outcome(decode, body, tables, rows) for decode in (decoded, UPDATE_HISTORY.decode_body))
         check_same(ours, theirs, f"rows {rows} of {tables}")
         if sparing and rng is not None and rng.random() >= AT_ONCE:
             continue

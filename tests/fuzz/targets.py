@@ -21,7 +21,7 @@ from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.loaders.history import History
 from tests.clocks import FakeClock
-from tests.decoding.items import decode_page
+from tests.decoding.items import decoded
 from tests.fuzz.corpus import Corpus
 from tests.fuzz.far_side import FarSide, page_of
 from tests.fuzz.frames import check_frame, number
@@ -64,7 +64,7 @@ def decode_history(corpus: Corpus, rng: random.Random) -> bytes:
 def check_page(body: bytes) -> None:
     """The page comes out right, or as an error of ours."""
     try:
-        batches = decode_page(body).batches
+        batches = decoded(body).batches
     except lf.errors.DecodeError:
         return
     rows = {name: rows_of(batch) for name, batch in batches.items()}

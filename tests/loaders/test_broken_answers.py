@@ -10,7 +10,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.loaders.history import History
 from tests.asking import answering
-from tests.decoding.items import decode_page, page_of, transaction
+from tests.decoding.items import decoded, page_of, transaction
 from tests.transport.hostile_server import HostileServer, Reply
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
@@ -94,7 +94,7 @@ def test_a_page_without_users_means_that_there_are_none(page):
 @pytest.mark.parametrize("value", ["9" * 5_000, "1E+9999999999999999999"], ids=["digits", "exponent"])
 def test_what_python_has_no_value_for_stays_as_text_and_is_said_when_items_are_rebuilt(value):
     body = page_of(transaction({"u:1": {"create_arguments": "HERE"}})).replace(b'"HERE"', value.encode())
-    batches = decode_page(body).batches
+    batches = decoded(body).batches
     history = History(**{name: pa.Table.from_batches([batch]) for name, batch in batches.items()})
     assert value in history.events["payload"].to_pylist()
     with pytest.raises(lf.errors.DecodeError, match="use its text instead"):
