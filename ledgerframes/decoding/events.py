@@ -14,7 +14,7 @@ import msgspec
 import pyarrow as pa
 from msgspec import Raw, Struct
 
-from ledgerframes.decoding.history import HistoryBatch
+from ledgerframes.decoding.history import Batches
 from ledgerframes.decoding.lenient import Origin, object_of, shorten
 from ledgerframes.decoding.page_index import peek_events
 from ledgerframes.decoding.records import read_records
@@ -51,7 +51,7 @@ _party: Final = msgspec.json.Decoder(_Party)
 
 def decode_event_items(
     raws: Sequence[Raw | bytes], *, endpoint: str, tables: Collection[str] = ALL, rows: Sequence[int] | None = None
-) -> HistoryBatch:
+) -> Batches:
     """Turn single items of the event history into columns.
 
     Raises:
@@ -61,7 +61,7 @@ def decode_event_items(
     wanted = range(len(raws)) if rows is None else rows
     for row, place in zip(wanted, _positions([raws[row] for row in wanted], endpoint), strict=True):
         parts.add(raws[row], row, place)
-    return HistoryBatch({name: batch for name, batch in parts.batches().items() if name in tables})
+    return {name: batch for name, batch in parts.batches().items() if name in tables}
 
 
 def _positions(raws: Sequence[Raw | bytes], endpoint: str) -> list[tuple[Cursor, str]]:

@@ -29,14 +29,9 @@ from ledgerframes.timestamps import DAY, month_of
 ALL: Final = frozenset({"updates", "events", "reassignments"})
 
 _page = msgspec.json.Decoder(Page)
+#: Record batches by table name, for the requested tables.
+Batches = dict[str, pa.RecordBatch]
 _NO_REASSIGNMENTS: Final = pa.RecordBatch.from_pylist([], REASSIGNMENTS.schema)  # most pages have none
-
-
-@dataclass(frozen=True)
-class HistoryBatch:
-    """Record batches by table name, for the requested tables."""
-
-    batches: dict[str, pa.RecordBatch]
 
 
 @dataclass
@@ -48,7 +43,7 @@ class _Items:
     event_extras: dict[int, dict[str, str]] = field(default_factory=dict)  # by position, then event id
 
 
-def decode_regular(body: bytes, *, tables: Collection[str], rows: Sequence[int] | None) -> HistoryBatch | None:
+def decode_regular(body: bytes, *, tables: Collection[str], rows: Sequence[int] | None) -> Batches | None:
     """Turn the body of a page into columns (contract: Scan update history items), if nothing in it is unusual.
 
     Args:
@@ -72,7 +67,7 @@ def decode_items(
     endpoint: str,
     tables: Collection[str] = ALL,
     rows: Sequence[int] | None = None,
-) -> HistoryBatch:
+) -> Batches:
     """Turn single update items, as the look-ups by id and hash return them, into columns by the lenient decoder.
 
     Args:
@@ -102,7 +97,7 @@ def decode_items(
         raise DecodeError(f"{endpoint}: the page does not fit its columns: {error}", endpoint=endpoint) from error
 
 
-def _columns(taken: _Items, endpoint: str, tables: Collection[str]) -> HistoryBatch:
+def _columns(taken: _Items, endpoint: str, tables: Collection[str]) -> Batches:
     batches = {}
     shared = _ItemColumns(taken.items)
     if "updates" in tables:
@@ -115,7 +110,7 @@ def _columns(taken: _Items, endpoint: str, tables: Collection[str]) -> HistoryBa
             if shared.reassignments
             else _NO_REASSIGNMENTS
         )
-    return HistoryBatch(batches)
+    return batches
 
 
 class _ItemColumns:

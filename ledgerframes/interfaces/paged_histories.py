@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from ledgerframes.decoding.events import decode_event_items
-from ledgerframes.decoding.history import HistoryBatch, decode_items, decode_regular
+from ledgerframes.decoding.history import Batches, decode_items, decode_regular
 from ledgerframes.decoding.lenient import shorten
 from ledgerframes.decoding.page_index import ENDPOINT, EVENTS_ENDPOINT, peek, peek_events
 from ledgerframes.decoding.pages import CompiledPage, decode_compiled, joined, read_compiled
@@ -56,9 +56,9 @@ class PagedHistory:
     member: str
     peek: Callable[[bytes], PageIndex]
     place_of: Callable[[bytes], bytes]
-    decode_items: Callable[..., HistoryBatch]
+    decode_items: Callable[..., Batches]
     typed: Callable[[bytes], Any]
-    decode_regular: Callable[..., HistoryBatch | None] | None = None
+    decode_regular: Callable[..., Batches | None] | None = None
     compiled: bool = False
 
     @property
@@ -80,7 +80,7 @@ class PagedHistory:
 
     def decode_pages(
         self, pages: Sequence[tuple[HistoryPage, Sequence[int]]], *, tables: Collection[str] | None = None
-    ) -> HistoryBatch:
+    ) -> Batches:
         """Turn several pages into one set of columns, which is faster than one after the other if they are small.
 
         Args:
@@ -94,7 +94,7 @@ class PagedHistory:
         known = [(page.compiled, rows) for page, rows in pages if page.compiled is not None]
         batches = decode_compiled(known, wanted) if len(known) == len(pages) else None
         if batches is not None:
-            return HistoryBatch(batches)
+            return batches
         if len(pages) > 1:
             return joined([self.decode_pages([page], tables=wanted) for page in pages])
         ((page, rows),) = pages
@@ -102,7 +102,7 @@ class PagedHistory:
 
     def decode_body(
         self, body: bytes, *, tables: Collection[str] | None = None, rows: Sequence[int] | None = None
-    ) -> HistoryBatch:
+    ) -> Batches:
         """Turn the body of a page into columns by the Python path, which defines the correct result.
 
         Raises:

@@ -207,7 +207,7 @@ def served_updates(pages: ScanPages, window: Window) -> Iterator[Canonical]:
     reader = HistoryReader(window)
     try:
         for page in read_pages(pages, reader):
-            yield from canonical_updates(pages.history.decode_pages([(page.page, page.rows)]).batches)
+            yield from canonical_updates(pages.history.decode_pages([(page.page, page.rows)]))
     except PartialResultError:
         begin = begins_now(pages)
         if begin <= (reader.last or window.start or WHOLE):

@@ -109,7 +109,7 @@ def proven_by(page: HistoryPage, history: PagedHistory = UPDATE_HISTORY) -> bool
                 decoded = UPDATE_HISTORY.decode_items(updates, endpoint=history.endpoint, tables=_TABLES)
         except (DecodeError, msgspec.MsgspecError):
             return None  # the caller's own reading reports the error
-        events, legs = (decoded.batches[name] for name in _TABLES)
+        events, legs = (decoded[name] for name in _TABLES)
         proven = from_beginning(events, legs, first=page.page_index.cursors[0])
         if proven is not None or count >= len(page):
             break
@@ -163,7 +163,7 @@ def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
     found: set[str] = set()
     for item in range(len(page)):
         try:
-            rows = history.decode_pages([(page, [item])]).batches
+            rows = history.decode_pages([(page, [item])])
         except DecodeError:  # the others show as much
             continue
         found.update(rows[history.index]["synchronizer_id"].to_pylist())

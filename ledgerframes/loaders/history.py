@@ -277,7 +277,7 @@ def _single(
     load: TableLoad, answer: Answer[bytes] | None, endpoint: Endpoint, what: str, *, update_id: str | None = None
 ) -> History[Any]:
     assert answer is not None, "both calls raise if there is no such update"
-    batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}").batches
+    batches = decode_items([answer.value], endpoint=f"{endpoint.method} {endpoint.path}")
     sent = batches["updates"]["update_id"][0].as_py()
     if sent != (update_id or sent):
         raise DecodeError(

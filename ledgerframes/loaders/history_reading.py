@@ -198,7 +198,7 @@ class _Load:
         columns_of = self._request.columns_of
         chosen = [(page.page, page.rows) for page in pages]
         try:
-            batches = self._request.history.decode_pages(chosen, tables=columns_of.keys()).batches
+            batches = self._request.history.decode_pages(chosen, tables=columns_of.keys())
         except DecodeError:
             if len(pages) == 1:
                 raise

@@ -153,7 +153,7 @@ def _against_duckdb(page: BenchmarkPage, what: str) -> Row:
         file = Path(folder) / "page.json"
         file.write_bytes(page.body)
         calls = {"ours": lambda: decoded(page.body), DUCKDB: lambda: _by_duckdb(file)}
-        assert calls[DUCKDB]().num_rows == decoded(page.body).batches["events"].num_rows
+        assert calls[DUCKDB]().num_rows == decoded(page.body)["events"].num_rows
         found = side_by_side(calls, rounds=3)
     return Row(what=what, ours=found["ours"], baseline=DUCKDB, theirs=found[DUCKDB], size=len(page.body))
 

@@ -107,15 +107,15 @@ def test_every_prefix_of_a_page_is_left_to_python():
 def test_rows_of_part_of_the_items_in_any_order():
     body = page_of(transaction(), CASES["unknown kind"], unassignment(), assignment())
     for rows in ([], [0], [1], [3, 1, 0], [2, 2]):
-        ours, theirs = decoded(body, rows=rows).batches, UPDATE_HISTORY.decode_body(body, rows=rows).batches
+        ours, theirs = decoded(body, rows=rows), UPDATE_HISTORY.decode_body(body, rows=rows)
         assert all(ours[name].equals(theirs[name]) for name in theirs)
 
 
 def test_threads_may_share_a_page():
     page = HistoryPage.read(page_of(*[transaction(update_id=f"u{number}") for number in range(300)], unassignment()))
-    want = UPDATE_HISTORY.decode_pages([(page, range(301))]).batches
+    want = UPDATE_HISTORY.decode_pages([(page, range(301))])
     with ThreadPoolExecutor(8) as threads:
-        for got in threads.map(lambda _: UPDATE_HISTORY.decode_pages([(page, range(301))]).batches, range(100)):
+        for got in threads.map(lambda _: UPDATE_HISTORY.decode_pages([(page, range(301))]), range(100)):
             assert all(got[name].equals(want[name]) for name in want)
 
 

@@ -31,7 +31,7 @@ def test_a_transaction_of_a_million_events():
         events[f"u:{at}"] = own % ((at,) * own.count("%d"))
     body = page_with(events, root_event_ids=["u:0"])
     ours = decode_compiled([(read_compiled(body), [0])], ALL)
-    for name, batch in UPDATE_HISTORY.decode_body(body).batches.items():
+    for name, batch in UPDATE_HISTORY.decode_body(body).items():
         ours[name].validate(full=True)
         assert ours[name].equals(batch, check_metadata=True), name
     assert ours["events"].num_rows == count

@@ -50,7 +50,7 @@ ROWS = {
 
 @pytest.mark.parametrize(("items", "table", "columns"), ROWS.values(), ids=ROWS)
 def test_rows_say_what_their_items_said(items, table, columns):
-    assert decoded(page_of(*items)).batches[table].select([*columns]).to_pydict() == columns
+    assert decoded(page_of(*items))[table].select([*columns]).to_pydict() == columns
 
 
 CASES = {
@@ -103,7 +103,7 @@ CASES = {
 @pytest.mark.parametrize("item", CASES.values(), ids=CASES.keys())
 def test_what_was_sent_can_be_rebuilt(item):
     body = page_of(item)
-    told, events_of = {name: rows_of(batch) for name, batch in decoded(body).batches.items()}, defaultdict(list)
+    told, events_of = {name: rows_of(batch) for name, batch in decoded(body).items()}, defaultdict(list)
     for row in told["events"]:
         events_of[row["update_id"]].append(row)
     halves = {row["update_id"]: row for row in told["reassignments"]}
@@ -165,7 +165,7 @@ def test_what_is_no_page_is_an_error(body):
 
 
 def test_only_the_tables_asked_for_are_built():
-    assert set(decoded(page_of(transaction()), tables={"updates"}).batches) == {"updates"}
+    assert set(decoded(page_of(transaction()), tables={"updates"})) == {"updates"}
 
 
 PAGES = {
@@ -182,8 +182,8 @@ def test_pages_decoded_together_give_the_rows_of_each_in_turn(names, changes):
     bodies, rows = [PAGES[name] for name in names], [None, [0], None][: len(names)]
     pages = [replace(HistoryPage.read(body), **changes) for body in bodies]
     chosen = [(page, own or range(len(page))) for page, own in zip(pages, rows, strict=True)]
-    together = UPDATE_HISTORY.decode_pages(chosen).batches
-    one_by_one = [decoded(body, rows=chosen).batches for body, chosen in zip(bodies, rows, strict=True)]
+    together = UPDATE_HISTORY.decode_pages(chosen)
+    one_by_one = [decoded(body, rows=chosen) for body, chosen in zip(bodies, rows, strict=True)]
     for name in ("updates", "events", "reassignments"):
         assert together[name].equals(pa.concat_batches([batches[name] for batches in one_by_one]), check_metadata=True)
 

@@ -44,7 +44,7 @@ def table_of(items: list[dict[str, Any]]) -> pa.Table:
     """The same as Arrow."""
     if not items:
         return EVENTS.schema.empty_table()
-    batch = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches["events"]
+    batch = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates")["events"]
     return pa.Table.from_batches([batch])
 
 

@@ -49,7 +49,7 @@ def run(code: str, names: dict[str, Any]) -> Any:
 def test_every_question_is_asked_of_a_real_page_and_what_it_lacks_is_said(net: Any, captures: Path) -> None:  # noqa: ARG001
     items = captured_items()
     attrs = {"complete": True, "from_beginning": False, "start": items[0]["record_time"], "range": "a real page"}
-    batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches
+    batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates")
     tables = (UPDATES, EVENTS, REASSIGNMENTS)
     frames = [shape(pa.Table.from_batches([batches[table.name]], table.schema), table) for table in tables]
     for frame in frames:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.decoding.history import HistoryBatch
+from ledgerframes.decoding.history import Batches
 from ledgerframes.decoding.page_index import peek
 from ledgerframes.decoding.pages import joined, read_compiled
 from ledgerframes.decoding.splitting import UNREADABLE
@@ -99,7 +99,7 @@ def compare(
         raise UnequalError(f"cursors and ids: {ours}\nnot {theirs}"[:4000])
 
 
-def at_once(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> HistoryBatch:
+def at_once(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> Batches:
     """A page with itself before and after, decoded together."""
     try:
         page = HistoryPage.read(body)
@@ -110,7 +110,7 @@ def at_once(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> 
     return UPDATE_HISTORY.decode_pages(chosen, tables=tables)
 
 
-def one_by_one(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> HistoryBatch:
+def one_by_one(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> Batches:
     """The same by the Python path, page by page."""
     return joined([UPDATE_HISTORY.decode_body(body, tables=tables, rows=chosen) for chosen in (None, rows, None)])
 
@@ -118,7 +118,7 @@ def one_by_one(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) 
 def outcome(decode: Any, body: bytes, tables: tuple[str, ...], rows: list[int] | None) -> Any:
     """The batches, or the error."""
     try:
-        return decode(body, tables=tables, rows=rows).batches
+        return decode(body, tables=tables, rows=rows)
     except DecodeError as error:
         return str(error), error.endpoint, error.table, error.column, error.item
 

@@ -64,7 +64,7 @@ def decode_history(corpus: Corpus, rng: random.Random) -> bytes:
 def check_page(body: bytes) -> None:
     """The page comes out right, or as an error of ours."""
     try:
-        batches = decoded(body).batches
+        batches = decoded(body)
     except lf.errors.DecodeError:
         return
     rows = {name: rows_of(batch) for name, batch in batches.items()}

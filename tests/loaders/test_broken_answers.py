@@ -94,7 +94,7 @@ def test_a_page_without_users_means_that_there_are_none(page):
 @pytest.mark.parametrize("value", ["9" * 5_000, "1E+9999999999999999999"], ids=["digits", "exponent"])
 def test_what_python_has_no_value_for_stays_as_text_and_is_said_when_items_are_rebuilt(value):
     body = page_of(transaction({"u:1": {"create_arguments": "HERE"}})).replace(b'"HERE"', value.encode())
-    batches = decoded(body).batches
+    batches = decoded(body)
     history = History(**{name: pa.Table.from_batches([batch]) for name, batch in batches.items()})
     assert value in history.events["payload"].to_pylist()
     with pytest.raises(lf.errors.DecodeError, match="use its text instead"):

@@ -82,7 +82,7 @@ def lagging(shown):
 
 
 def decoded(*items):
-    return EVENT_HISTORY.decode_body(json.dumps({"events": items}).encode()).batches
+    return EVENT_HISTORY.decode_body(json.dumps({"events": items}).encode())
 
 
 @pytest.mark.parametrize(

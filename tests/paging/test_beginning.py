@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("captures")
 
 
 def decided(items):
-    batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates").batches
+    batches = decode_items([msgspec.json.encode(item) for item in items], endpoint="POST /v2/updates")
     return from_beginning(batches["events"], batches["reassignments"])
 
 

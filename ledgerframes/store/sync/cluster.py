@@ -127,7 +127,7 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
             cursors = page.page.page_index.cursors
             if page.rows:
                 first, last = cursors[page.rows[0]].micros if first is None else first, cursors[page.rows[-1]].micros
-                files.add(UPDATE_HISTORY.decode_pages([(page.page, page.rows)]).batches)
+                files.add(UPDATE_HISTORY.decode_pages([(page.page, page.rows)]))
             later += [cursor for cursor in cursors if cursor.migration_id > task.interval.migration_id][:1]
     files.store()
     return SegmentRows(files.files, first, last, min(later, default=None))

@@ -97,7 +97,7 @@ class Fetcher:
         """
         if self.rejecting is not None:
             return self.rejecting.decode(page.page, page.rows)
-        return self.source.history.decode_pages([(page.page, page.rows)]).batches
+        return self.source.history.decode_pages([(page.page, page.rows)])
 
     def _shard(self, interval: Interval, *, uncut: bool = False, top: int | None = None) -> Shard:
         # A shard reads by cursor inside one migration, since record times of migrations may overlap.

@@ -47,7 +47,7 @@ class RejectingDecoder:
         """
         self.reject(page.unplaced)
         try:
-            return self.history.decode_pages([(page, rows)]).batches
+            return self.history.decode_pages([(page, rows)])
         except DecodeError:
             return self._by_item(page, rows)
 
@@ -64,7 +64,7 @@ class RejectingDecoder:
                 good.append(raws[position])
         # Before the rest of the page is committed: its coverage means that nothing of the page is missing.
         self.reject(bad)
-        return self.history.decode_items(good, endpoint=self.history.endpoint).batches
+        return self.history.decode_items(good, endpoint=self.history.endpoint)
 
     def reject(self, bad: Sequence[tuple[bytes, DecodeError]]) -> None:
         """Store broken items, each once."""
@@ -118,7 +118,7 @@ def _retry(rejects: DeltaStoreTable, of: TableSet, lake: Lake) -> int:
         else:
             left.append(row)
     if moved:
-        batches = pages.decode_items(moved, endpoint=pages.endpoint).batches
+        batches = pages.decode_items(moved, endpoint=pages.endpoint)
         history = lake.history(of)
         rejects.replace(pa.Table.from_pylist(left, rejects.table.schema))
         history.add({name: batches[name] for name in history.tables})
