@@ -1,4 +1,4 @@
-"""`TableLoad`, one load of a table: the caller's wishes, sending requests, collecting items, shaping the result."""
+"""`TableLoad`, one load of a table from the caller's wishes to its frame; `OneServer`, from which lists are read."""
 
 from __future__ import annotations
 
