@@ -67,14 +67,3 @@ def decode_compiled(chosen: Sequence[tuple[CompiledPage, Sequence[int]]], tables
         for table, array in zip(_TABLES, arrays, strict=True)
         if array is not None
     }
-
-
-def joined(parts: Sequence[Batches]) -> Batches:
-    """The rows of several pages in one set of columns.
-
-    Args:
-        parts: at least one, all with the same tables.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    return {name: pa.concat_batches([part[name] for part in parts]) for name in parts[0]}

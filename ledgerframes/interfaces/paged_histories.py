@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import Any, Final
 
 import msgspec
+import pyarrow as pa
 
 from ledgerframes.decoding.events import decode_event_items
 from ledgerframes.decoding.history import Batches, decode_items, decode_regular
 from ledgerframes.decoding.lenient import shorten
 from ledgerframes.decoding.page_index import ENDPOINT, EVENTS_ENDPOINT, peek, peek_events
-from ledgerframes.decoding.pages import CompiledPage, decode_compiled, joined, read_compiled
+from ledgerframes.decoding.pages import CompiledPage, decode_compiled, read_compiled
 from ledgerframes.decoding.splitting import (
     UNREADABLE,
     NotWholeError,
@@ -96,7 +97,8 @@ class PagedHistory:
         if batches is not None:
             return batches
         if len(pages) > 1:
-            return joined([self.decode_pages([page], tables=wanted) for page in pages])
+            parts = [self.decode_pages([page], tables=wanted) for page in pages]
+            return {name: pa.concat_batches([part[name] for part in parts]) for name in parts[0]}
         ((page, rows),) = pages
         return self.decode_body(page.raw, tables=wanted, rows=rows)
 

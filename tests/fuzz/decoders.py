@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ledgerframes.decoding.history import Batches
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.pages import joined, read_compiled
+from ledgerframes.decoding.pages import read_compiled
 from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
@@ -112,7 +112,8 @@ def at_once(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> 
 
 def one_by_one(body: bytes, *, tables: tuple[str, ...], rows: list[int] | None) -> Batches:
     """The same by the Python path, page by page."""
-    return joined([UPDATE_HISTORY.decode_body(body, tables=tables, rows=chosen) for chosen in (None, rows, None)])
+    parts = [UPDATE_HISTORY.decode_body(body, tables=tables, rows=chosen) for chosen in (None, rows, None)]
+    return {name: pa.concat_batches([part[name] for part in parts]) for name in parts[0]}
 
 
 def outcome(decode: Any, body: bytes, tables: tuple[str, ...], rows: list[int] | None) -> Any:
