@@ -137,6 +137,8 @@ def computed(
             rows = engine.rows(table.name)
             if inputs.store is None:
                 _check_once(engine, inputs, table)
+            if inputs.store is None or inputs.opening is not None:
+                _check_network(engine, inputs, table)
             own_attrs: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
             own_attrs |= {"edges": _edges(engine, edges, kind)} if edges and not inputs.rows_only else {}
             for name in {*unknown} & {*_MOVERS}:
@@ -237,6 +239,19 @@ def _check_once(engine: Engine, inputs: Inputs, table: Table) -> None:
                 f"{one.name} has the update {twice[0]['update_id']} twice, and figures would count it twice; keep each"
                 f" once, for example with {one.name}.drop_duplicates({list(one.key)})"
             )
+
+
+def _check_network(engine: Engine, inputs: Inputs, table: Table) -> None:
+    """Refuse rows of two networks, as joined histories have, or an opening of another: their rounds name two DSOs."""
+    reads = (READS[step] for step in steps(table.name) if step in READS)
+    if not any(read.rows == "creates" and read.members for read in reads):
+        return
+    if len(found := engine.rows("networks").column("dso").to_pylist()) > 1:
+        both = "events are" if inputs.opening is None else "events and opening= are"
+        raise InputError(
+            f"{both} of two networks, of {found[0]} and of {found[1]}, whose rounds and figures would be mixed; give"
+            " what is of one network"
+        )
 
 
 #: Reads of contracts that may have begun before the events and matter to them.

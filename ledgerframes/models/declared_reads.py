@@ -150,6 +150,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=ROUNDS,
         ),
+        "round_networks": Read("creates", (), (Member("dso", "plain", ("dso",)),), templates=ROUNDS),
         "issuing_starts": Read(
             "exercises",
             PLACE,

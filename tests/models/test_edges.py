@@ -125,3 +125,18 @@ def test_parts_that_overlap_are_refused_until_each_event_is_there_once(part, net
         with pytest.raises(lf.errors.InputError, match=r"twice.*events\.drop_duplicates\("):
             table(joined)
     assert len(lf.template_activity(once)) == len(lf.template_activity(exact_history))
+
+
+def test_two_networks_are_refused_as_one_history_and_as_opening_of_the_other(part):
+    history, _ = part
+    start = history.updates.record_time.min()
+    with lf.sandbox(seed=8, updates=1600) as other:
+        joined = pd.concat([history.events, lf.load_events(other, decimals="exact")], ignore_index=True)
+        opening, theirs = lf.load_opening(other, at=start), lf.load_history(other, start=start)
+
+    for table in (lf.mint_burn, lf.rewards, lf.network_daily):
+        with pytest.raises(lf.errors.InputError, match="events are of two networks"):
+            table(joined)
+    with pytest.raises(lf.errors.InputError, match="events and opening= are of two networks"):
+        lf.supply(history, opening=opening)
+    assert lf.supply(theirs, opening=opening).total.notna().all()
