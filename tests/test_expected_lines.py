@@ -51,6 +51,22 @@ def test_events_are_chosen_on_the_way(world):
         lf.load_events(net, party="alice")
 
 
+def test_a_misspelt_name_that_finds_nothing_is_a_warning_with_the_one_that_is_there(world):
+    net, _, store = world
+    for slip, key, name in [
+        (COIN.lower(), "template_name", COIN), ("AmuletRules_Trasfer", "choice", "AmuletRules_Transfer"),
+    ]:  # fmt: skip
+        with pytest.warns(UserWarning, match=rf"where\['{key}'\]='{slip}': .*did you mean '{name}'"):
+            assert len(store.load("events", where={key: [slip]}, columns=["event_id"])) == 0
+        with pytest.warns(UserWarning, match=rf"='{slip}': .*did you mean '{name}'"):
+            lf.load_events(net, progress=False, **{key.removesuffix("_name"): [slip, "Some:Thing"]})
+    with pytest.warns(UserWarning, match="did you mean 'transaction'"):
+        store.load("updates", where={"kind": "Transaction"})
+    # What has no namesake may well be rare, and what another condition takes away is there.
+    assert len(store.load("events", where={"template_name": "Some:Thing"})) == 0
+    assert len(store.load("events", where={"template_name": COIN, "update_id": "x"})) == 0
+
+
 COIN = "Splice.Amulet:Amulet"
 SELECTED = {
     "pandas": (lambda _, history, __: history.events[history.events.template_name == COIN], "no longer has the"),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import entity, names, refuse
+from ledgerframes.arguments import did_you_mean, entity, names, refuse
+from ledgerframes.errors import warn
 
 #: The columns of an event's participants.
 _PARTIES: Final = ("acting_parties", "signatories", "observers")
+#: The keywords that name something, and the columns with the names that there are.
+NAMED: Final = {"template": "template_name", "choice": "choice"}
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,23 @@ class EventChoice:
     def selected(self, events: pa.RecordBatch) -> pa.RecordBatch:
         """The requested events of a page."""
         mask = pa.array([True]).take(pa.array([0] * len(events), pa.int64()))
-        for column, wanted in (("template_name", self.template), ("choice", self.choice)):
+        for key, column in NAMED.items():
+            wanted = getattr(self, key)
             if wanted is not None:
                 mask = pc.and_(mask, pc.is_in(events[column], value_set=pa.array(wanted, pa.string())))
         return events.filter(mask if self.party is None else pc.and_(mask, self._with_party(events)))
+
+    def warn(self, seen: Mapping[str, Collection[str]]) -> None:
+        """Warn of names that no event had, if others are like them: most likely they are misspelt.
+
+        Args:
+            seen: by keyword, the names of all events.
+        """
+        for key in NAMED:
+            for name in getattr(self, key) or ():
+                near = "" if name in seen[key] else did_you_mean(name, seen[key])
+                if near:
+                    warn(f"{key}={name!r}: no event of this range has it{near}", UserWarning)
 
     def _with_party(self, events: pa.RecordBatch) -> pa.BooleanArray:
         rows: set[int] = set()

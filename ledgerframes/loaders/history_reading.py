@@ -19,6 +19,7 @@ from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, PageSource
 from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY
 from ledgerframes.loaders.declaring import HistoryRequest
+from ledgerframes.loaders.event_choice import NAMED
 from ledgerframes.loaders.extent import (
     WHOLE,
     Beginning,
@@ -106,6 +107,8 @@ def read_history(request: HistoryRequest, *, unbounded: Most = UNBOUNDED) -> dic
             _log.warning("the load ended early: %s", first)
     if load.beginning is not None and load.beginning.late is not None:
         warn_of(load.beginning, load.place)
+    if request.only is not None:
+        request.only.warn(load.seen)
     attrs = load.attrs() | ({} if request.only is None else request.only.attrs)
     form = partial(shape, as_=request.as_, decimals=request.decimals, lists=request.lists)
     tables = {}
@@ -138,6 +141,7 @@ class _Load:
         self._request = request
         self._most = most
         self.batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in request.columns_of}
+        self.seen: dict[str, set[str]] = {key: set() for key in NAMED}  # names of all events, where some are chosen
         self._servers: dict[str, None] = {}
         self._places: dict[int, int] = {}  # hashes of ids and of their cursors, which take little of a row's memory
         self.first_page: PageRows | None = None
@@ -208,6 +212,8 @@ class _Load:
             return
         for name, batch in batches.items():
             only = self._request.only if name == "events" else None
+            for key, column in NAMED.items() if only else ():
+                self.seen[key].update(filter(None, batch[column].unique().to_pylist()))
             self.batches[name].append((batch if only is None else only.selected(batch)).select(list(columns_of[name])))
         self._last = pages[-1].page.page_index.cursors[pages[-1].rows[-1]]
 

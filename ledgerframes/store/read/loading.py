@@ -16,7 +16,7 @@ from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.reading import Part
-from ledgerframes.store.read.where import Where, conditions
+from ledgerframes.store.read.where import Where, conditions, warn_of_slips
 from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.stored_tables import STORED, declared
 
@@ -95,6 +95,8 @@ def load(
     part = lake_window(root, table, start, end, last)
     read = Part.of(root, table, part.wanted, allow_partial=allow_partial)
     rows = read.load(picked, condition)
+    if not rows:
+        warn_of_slips(where, read)
     attrs = read.attrs(self._lake.url, part) | {"as_of": as_of and str(as_of), "table": table, "rows": len(rows)}
     attrs |= {} if condition is None else {"only": {"where": str(condition)}}
     attrs |= read.proof(rows, condition)

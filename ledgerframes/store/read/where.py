@@ -7,15 +7,19 @@ from datetime import date
 from decimal import Decimal
 from functools import reduce
 from math import isfinite
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import flag, refuse, shown, text, whole_number
-from ledgerframes.errors import InputError
+from ledgerframes.arguments import did_you_mean, flag, refuse, shown, text, whole_number
+from ledgerframes.errors import InputError, warn
+from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import to_micros
+
+if TYPE_CHECKING:
+    from ledgerframes.store.read.reading import Part
 
 Where = (
     Any  # a pyarrow Expression, a mapping of column to value, values or range, or a list of (column, operator, value)
@@ -24,6 +28,9 @@ _FORMS: Final = (
     "give {column: value}, {column: [value, value]}, {column: (start, end)} for a range, [(column, '>', value)] or a"
     " pyarrow expression; store.sql takes SQL"
 )
+
+#: Columns of few different texts, which are names.
+_NAMES: Final = {"template_name", "choice", "kind", "event_type", "package_name"}
 
 
 def conditions(where: Where, table: Table) -> pc.Expression | None:
@@ -51,6 +58,27 @@ def conditions(where: Where, table: Table) -> pc.Expression | None:
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise InputError(f"where={shown(where)} cannot be applied to {table.name!r}: {error}; {_FORMS}") from error
     return rows
+
+
+def warn_of_slips(where: Where, read: Part) -> None:
+    """Warn of names that no row has, if others are like them; called where nothing was found.
+
+    Args:
+        where: as `conditions` took it.
+        read: the rows that it chose among; only the columns of names are read.
+
+    Raises:
+        StoreError: a file is damaged.
+    """
+    for column in _NAMES & {*where} if isinstance(where, Mapping) else ():
+        words: set[str] = set()
+        with damage_named([read.table]):
+            for batch in read.dataset.scanner(columns=[column]).to_batches():
+                words.update(filter(None, batch[column].unique().to_pylist()))
+        asked = [where[column]] if isinstance(where[column], str) else where[column]
+        for name in asked if isinstance(asked, list | set | frozenset) else ():
+            if name not in words and (near := did_you_mean(name, words)):
+                warn(f"where[{column!r}]={name!r}: no row of this range has it{near}", UserWarning)
 
 
 def _is(table: Table, name: str, value: Any) -> pc.Expression:
