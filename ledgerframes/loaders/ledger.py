@@ -261,8 +261,9 @@ def load_ledger_history(
     ends: dict[str, Any] = {"limit": most} if at_limit else {}
     if (at_limit or (stop is not None and load.origin.complete)) and (last := _last_of(transactions)) is not None:
         ends["end"] = format_timestamp(last + 1)
+    offsets = f"offsets {after + 1:,} to {reached:,}" if reached > after else f"no offset after {after:,}"
     frames = [
-        of_one.frame(rows, after_offset=after, offset=reached, **ends)
+        of_one.frame(rows, part=offsets, after_offset=after, offset=reached, **ends)
         for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
     ]
     return LedgerHistory(*frames)

@@ -124,6 +124,7 @@ def test_a_participant_that_dies_between_two_pages_is_replaced_from_the_beginnin
     assert len(history.transactions.attrs["source"].split(", ")) == 1
     assert [asked.get("pageToken") for asked in other.asked] == [None, "two:7", "two:13"]
     assert history.transactions.attrs["offset"] == 19
+    assert {frame.attrs["range"] for frame in history} == {"offsets 1 to 19"}
 
 
 def test_where_no_other_participant_is_left_the_error_is_raised_or_a_part_of_one_is_kept():
