@@ -177,7 +177,7 @@ def not_understood(rows: Any) -> str:
         return ""
     named = f"{', '.join(list(counts)[:_FEW])}{' and others' if len(counts) > _FEW else ''}"
     times = plural(sum(counts.values()), "time")
-    return f"{times} a template, choice or member is unknown to this version and left out of these figures: {named}."
+    return f"{times} a template, choice or member is not read by this version and left out of these figures: {named}."
 
 
 @contextmanager

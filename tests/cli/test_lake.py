@@ -41,7 +41,7 @@ def test_a_reward_that_no_table_knows_is_named_by_sync_and_report(command, tmp_p
     for said in (synced.err, reported.err):
         assert "warning:" in said
         assert "does not know Splice.Amulet:SvRewardCouponV3" in said.replace("\n", " ")
-    assert "unknown to this version" in (page := (tmp_path / "page.html").read_text())
+    assert "not read by this version" in (page := (tmp_path / "page.html").read_text())
     assert "Splice.Amulet:SvRewardCouponV3" in page
 
 
@@ -111,7 +111,7 @@ def test_a_computed_table_says_what_is_not_in_it(command, tmp_path):
         spoil(world, next(place for place, one in enumerate(world.updates) if b':Amulet"' in one.rendered), unreadable)
         lf.open_store(tmp_path / "lake").sync(net, progress=False)
 
-    unknown = "1 time a template, choice or member is unknown to this version and left out of these figures"
+    unknown = "1 time a template, choice or member is not read by this version and left out of these figures"
     said = f"{unknown}: Splice.Amulet:Amulet: amount.initialAmount.\n"
     assert command("supply", "lake").err == said
     assert command("mint_burn", "lake", "--start", "begin").err == said
