@@ -12,7 +12,7 @@ import logging
 import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +23,7 @@ from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage,
 from ledgerframes.objects.history import answer_of
 from ledgerframes.objects.names import Segment, complete_segments, consecutive, objects_of
 from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Item, Readers, page_of_items, shows_two_times
-from ledgerframes.objects.sources import Ahead, ScanObjects, no_objects, scan_objects
+from ledgerframes.objects.sources import Ahead, no_objects, scan_objects
 from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import NOTHING
@@ -53,51 +53,23 @@ def likely_sender(session: HistorySession) -> str:
 
 
 @dataclass
-class Chain:
-    """Segments that follow each other without a gap.
+class ObjectIndex:
+    """Segments that follow each other without a gap, and readers of their objects; thread-safe.
 
     Attributes:
-        segments: in order.
+        segments: in order; servers have what is listed after a gap.
         readers: of their objects.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        server: the server that listed the objects; empty if none did.
         broken: whether an object could not be read that the servers' pages do not replace.
     """
 
     segments: Sequence[Segment]
     readers: Readers
-    broken: bool = False
-
-    @property
-    def up_to(self) -> int:
-        """Where it ends, inclusive."""
-        return self.segments[-1].up_to
-
-
-@dataclass
-class ObjectIndex:
-    """The listed segments of a source, and readers of their objects; thread-safe.
-
-    Attributes:
-        source: the source of the objects.
-        chains: the segments, in order.
-        settle: how long before its end a segment may lack updates, in microseconds.
-        server: the server that listed the objects; empty if none did.
-    """
-
-    source: ScanObjects
-    chains: Sequence[Chain]
     settle: int
     server: str = ""
+    broken: bool = False
     _failed: set[Segment] = field(default_factory=set)
-
-    @property
-    def segments(self) -> list[Segment]:
-        """The segments of all chains, in order."""
-        return [segment for chain in self.chains for segment in chain.segments]
-
-    def close(self) -> None:
-        """Close all readers."""
-        for chain in self.chains:
-            chain.readers.close()
 
     def page(self, after: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor; None if objects lack them or cannot be read.
@@ -105,18 +77,17 @@ class ObjectIndex:
         Raises:
             StoppedError: the operation was stopped.
         """
-        found = self._segment(after)
-        if found is None:
+        number = bisect_right(self.segments, after.micros, key=lambda segment: segment.after) - 1
+        if number < 0 or after.micros >= self._end(self.segments[number]) or self.segments[number] in self._failed:
             return None
-        chain, number = found
-        segment = chain.segments[number]
-        first, end = len(objects_of(chain.segments[:number])), self._end(segment)
+        segment = self.segments[number]
+        first, end = len(objects_of(self.segments[:number])), self._end(segment)
         # The rest of a segment is read, however short. The first segment of a network begins in the year 1.
         length = min(segment.up_to - segment.after, DAY)
-        if not chain.readers.is_near(after, first) and (end - after.micros) * _WORTHWHILE < length:
+        if not self.readers.is_near(after, first) and (end - after.micros) * _WORTHWHILE < length:
             return None
         try:
-            items = chain.readers.page(after, Cursor(after.migration_id, end), size, first=first)
+            items = self.readers.page(after, Cursor(after.migration_id, end), size, first=first)
             # One item, or several at one time, would leave it open whether the page was cut inside a tie.
             return page_of_items(items) if shows_two_times(items) else None
         except StoppedError:
@@ -127,37 +98,28 @@ class ObjectIndex:
             return None
 
     def older(self, after: Cursor, last: Cursor, size: int) -> list[Item]:
-        """The items between two cursors in the order of the history, from the first chain.
+        """The items between two cursors in the order of the history.
 
         Unlike `page`, this does not leave the end of each segment to servers, which have pruned it.
 
         Raises:
             StoppedError: the operation was stopped.
         """
-        if not self.chains or self.chains[0].broken:
+        if self.broken:
             return []
         try:
-            return self.chains[0].readers.page(after, last, size)
+            return self.readers.page(after, last, size)
         except StoppedError:
             raise
         except LedgerframesError as error:
             _log.warning("%s Later items are not read from objects.", error)
-            self.chains[0].broken = True
+            self.broken = True
             return []
 
     @property
     def final(self) -> int:
-        """The record time up to which the first chain has everything."""
-        return self._end(self.chains[0].segments[-1]) if self.chains else NOTHING
-
-    def _segment(self, after: Cursor) -> tuple[Chain, int] | None:
-        """The segment whose objects have the items after a cursor: its chain, and its position there."""
-        for chain in self.chains:
-            number = bisect_right(chain.segments, after.micros, key=lambda segment: segment.after) - 1
-            if number >= 0 and after.micros < chain.up_to:
-                segment = chain.segments[number]
-                return (chain, number) if after.micros < self._end(segment) and segment not in self._failed else None
-        return None
+        """The record time up to which nothing is missing."""
+        return self._end(self.segments[-1]) if self.segments else NOTHING
 
     def _end(self, segment: Segment) -> int:
         # Minus a microsecond, because an update may appear exactly `settle` after a newer one.
@@ -298,7 +260,6 @@ def object_index(
     *,
     workers: int = 1,
     required: bool = False,
-    times: tuple[int, int] = (EARLIEST, LATEST),
     ahead: Ahead = spawn,
 ) -> Iterator[ObjectIndex]:
     """The objects of a scan, which lie in a temporary folder while they are read.
@@ -308,7 +269,6 @@ def object_index(
         settle: how long before its end a segment may lack updates, in microseconds.
         workers: how many read at once.
         required: refuse a scan that has no objects.
-        times: the record times, (after, up_to], whose objects are listed.
         ahead: fetches the next object while another is read.
 
     Raises:
@@ -318,7 +278,7 @@ def object_index(
     """
     with scan_objects(scan, cached=workers, ahead=ahead) as source:
         try:
-            objects = source.updates(*times)
+            objects = source.updates(EARLIEST, LATEST)
         except (RequestError, PagingError, DecodeError) as error:
             if required:
                 raise
@@ -326,15 +286,7 @@ def object_index(
             objects = None
         if objects is None and required:
             raise no_objects(source.place, "source='auto', which reads pages then")
-        chains: list[Chain] = []
-        left = complete_segments(objects or ())
-        _log.info("%s lists %d segments as objects", source.place, len(left))
-        while left:
-            segments = consecutive(left)
-            chains.append(Chain(segments, Readers(source, objects_of(segments), most=2 * workers)))
-            left = [segment for segment in left if segment.after >= segments[-1].up_to]
-        index = ObjectIndex(source, chains, settle, objects[0].server if objects else "")
-        try:
-            yield index
-        finally:
-            index.close()
+        segments = consecutive(complete_segments(objects or ()))
+        _log.info("%s lists %d consecutive segments as objects", source.place, len(segments))
+        with closing(Readers(source, objects_of(segments), most=2 * workers)) as readers:
+            yield ObjectIndex(segments, readers, settle, objects[0].server if objects else "")

@@ -12,7 +12,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.objects.names import read_name
-from ledgerframes.objects.page_source import ObjectIndex
+from ledgerframes.objects.readers import Readers
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.cluster import RowFiles, SegmentTask, plain_settings, read_segment
@@ -135,7 +135,7 @@ def test_two_lakes_of_one_name_do_not_share_their_downloads(tmp_path, ledger, ow
         (tmp_path / place).mkdir()
         monkeypatch.chdir(tmp_path / place)
         reports = lf.open_store("lake").follow(ledger, source="objects", every="1s", page_size=PAGE, progress=False)
-        monkeypatch.setattr(ObjectIndex, "close", lambda _: seen.append({path.name for path in own_folder.iterdir()}))
+        monkeypatch.setattr(Readers, "close", lambda _: seen.append({path.name for path in own_folder.iterdir()}))
         assert next(reports).complete
     assert len(seen) == 2
     assert not seen[0] & seen[1]
@@ -178,7 +178,7 @@ def task_of(store, net, **changes):
     name = read_name(ref.url)
     interval = Interval(0, name.after, name.up_to - 60_000_001)
     task = {"interval": interval, "lake": store._lake.base, **changes}
-    return SegmentTask(settings, (name.after, name.up_to), settle=60_000_000, **task)
+    return SegmentTask(settings, (name.after, name.up_to), **task)
 
 
 def test_no_rows_travel_from_a_worker_that_sees_the_store(store, ledger, tmp_path, monkeypatch):

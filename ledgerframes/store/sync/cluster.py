@@ -22,9 +22,10 @@ from ledgerframes.interfaces.history import HistorySession
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY
 from ledgerframes.network import Network
 from ledgerframes.objects.history import ObjectHistory
-from ledgerframes.objects.names import Segment
-from ledgerframes.objects.page_source import ObjectPages, object_index
+from ledgerframes.objects.names import Segment, complete_segments
+from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.objects.readers import Readers
+from ledgerframes.objects.sources import scan_objects
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond, window_of
 from ledgerframes.store.delta.data_files import NewFile
@@ -55,14 +56,12 @@ class SegmentTask:
         segment: the record times, (after, up_to], of its objects. The worker lists them itself, as their URLs may be
             short-lived and may contain a signature.
         interval: the part of it to read.
-        settle: how long before its end a segment may lack updates, in microseconds.
         lake: the folder or URL of the store that takes the rows.
     """
 
     settings: dict[str, Any]
     segment: tuple[int, int]
     interval: Interval
-    settle: int
     lake: str
 
 
@@ -113,14 +112,12 @@ def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
     first: int | None = None
     last: int | None = None
     later: list[Cursor] = []
-    with (
-        Network(Settings(**task.settings)) as net,
-        object_index(net.scan, task.settle, required=True, times=task.segment) as index,
-    ):
-        segment = next((one for one in index.segments if (one.after, one.up_to) == task.segment), None)
+    with Network(Settings(**task.settings)) as net, scan_objects(net.scan) as source:
+        listed = complete_segments(source.updates(*task.segment) or ())
+        segment = next((one for one in listed if (one.after, one.up_to) == task.segment), None)
         if segment is None:
             return SegmentRows(failed="it is not listed any more")
-        objects = ObjectHistory(index.source.place, Readers(index.source, segment.objects))
+        objects = ObjectHistory(source.place, Readers(source, segment.objects))
         session, more = HistorySession(objects, objects.reader(window_of(task.interval))), True
         while more:
             page, more = session.step()
@@ -255,13 +252,12 @@ class ClusterReader:
         waiting, running = deque(parts), dict[Any, _Part]()
         done: Any = as_completed()  # type: ignore[no-untyped-call]
         settings = self.settings | {"scan_url": (self.objects.lister,)}
-        settle = self.objects.index.settle
         try:
             while waiting or running:
                 for _ in range(min(len(waiting), _TASKS_PER_WORKER * workers - len(running))):
                     part = waiting.popleft()
                     segment = (part.segment.after, part.segment.up_to)
-                    task = SegmentTask(settings, segment, part.interval, settle, self.lake)
+                    task = SegmentTask(settings, segment, part.interval, self.lake)
                     # Without `pure=False`, Dask would return the result of an earlier task with the same arguments.
                     future = self.engine.submit(read_segment, task, pure=False)
                     running[future] = part
