@@ -9,12 +9,14 @@ from itertools import groupby
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from ledgerframes.timestamps import format_trimmed, parse_timestamp
+from ledgerframes.timestamps import DAY, format_trimmed, parse_timestamp
 
 #: The encoding whose items have the form of pages.
 COMPACT: Final = "compact_json"
 UPDATES: Final = "updates"
 SNAPSHOT: Final = "ACS"
+#: If less than this share of a segment is wanted, pages are faster than its objects.
+_WORTHWHILE: Final = 8
 
 # The first writers had one encoding and did not name it.
 _FILE: Final = re.compile(rf"(updates|ACS)(?:_{COMPACT})?_(\d{{1,9}})\.zstd", re.ASCII)
@@ -91,6 +93,11 @@ class Segment:
         """The number of its first object that is not there; None if it is complete, judging by their numbers."""
         numbers = {stored.name.number for stored in self.objects}
         return next((number for number in range(len(self.objects)) if number not in numbers), None)
+
+    def is_worth(self, wanted: int) -> bool:
+        """Whether its objects are faster than pages for a part of that many microseconds."""
+        # The first segment of a network begins in the year 1.
+        return wanted * _WORTHWHILE >= min(self.up_to - self.after, DAY)
 
 
 def segments_of(objects: Iterable[StoredObject]) -> list[Segment]:

@@ -28,7 +28,7 @@ from ledgerframes.paging.cursor import Cursor, before
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.threads import spawn
-from ledgerframes.timestamps import DAY, EARLIEST, LATEST
+from ledgerframes.timestamps import EARLIEST, LATEST
 from ledgerframes.transport import Answer, Stop
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("ledgerframes.objects")
 #: Appended to a server's URL for pages from its objects, whose size shows nothing about the server's own pages.
 _OBJECTS: Final = "#objects"
-#: If less than this share of a segment is wanted, pages are faster than its objects.
-_WORTHWHILE: Final = 8
 
 
 def sender_of(server: str) -> str:
@@ -82,9 +80,8 @@ class ObjectIndex:
             return None
         segment = self.segments[number]
         first, end = len(objects_of(self.segments[:number])), self._end(segment)
-        # The rest of a segment is read, however short. The first segment of a network begins in the year 1.
-        length = min(segment.up_to - segment.after, DAY)
-        if not self.readers.is_near(after, first) and (end - after.micros) * _WORTHWHILE < length:
+        # The rest of a segment is read, however short.
+        if not self.readers.is_near(after, first) and not segment.is_worth(end - after.micros):
             return None
         try:
             items = self.readers.page(after, Cursor(after.migration_id, end), size, first=first)
@@ -135,14 +132,12 @@ class ObjectPages:
         index: the objects.
         left_out: servers that must not be asked; may include the name of pages from objects.
         begins: by server, where its pages begin; pruned items are read from objects.
-        later: the later migrations that objects have shown, which are to be read in turn.
     """
 
     inner: PageSource
     index: ObjectIndex
     left_out: Collection[str] = ()
     begins: dict[str, Cursor] = field(default_factory=dict)
-    later: set[int] = field(default_factory=set)
 
     @property
     def history(self) -> PagedHistory:
@@ -195,8 +190,7 @@ class ObjectPages:
             return None
         items = self.index.older(after, begin, size)
         migration_id = after.migration_id + (after.micros >= LATEST)
-        self.later.update(item.cursor.migration_id for item in items if item.cursor.migration_id > migration_id)
-        if len(items) >= size:
+        if len(items) >= size or (items and items[-1].cursor.migration_id > migration_id):
             return page_of_items(items)
         # Objects that have the first item of a server have all before it in its migration, and it has all after it.
         if begin.migration_id == migration_id and items and items[-1].cursor == begin:

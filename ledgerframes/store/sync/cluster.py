@@ -34,13 +34,10 @@ from ledgerframes.store.fetched import Fetched, Opening
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.sync.probing import Prober
-from ledgerframes.timestamps import DAY
 
 _log = logging.getLogger("ledgerframes.store")
 # The second task waits at the worker, so that it does not idle while a result travels.
 _TASKS_PER_WORKER: Final = 2
-#: If less than this share of a segment is wanted, pages are faster than its objects.
-_WORTHWHILE: Final = 8
 # The scheduler keeps the arguments of tasks, and often shows them on its dashboard.
 _NOT_SENT: Final = frozenset({"scan_token", "validator_token", "registry_token", "ledger_token"})
 #: Bytes of rows in memory that trigger writing on a worker.
@@ -298,7 +295,7 @@ class ClusterReader:
             unsure = interval.lo <= BEGINNING and lo <= first and begins != interval.lo
             if segment.up_to <= first or segment.after >= top or unsure:
                 continue
-            if (hi - max(lo, segment.after)) * _WORTHWHILE >= min(segment.up_to - segment.after, DAY):
+            if segment.is_worth(hi - max(lo, segment.after)):
                 parts.append(_Part(next(self._keys), interval._replace(lo=lo, hi=hi), segment, broken))
                 low = hi
         return parts

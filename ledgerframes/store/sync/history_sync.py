@@ -106,7 +106,7 @@ class HistorySync:
             for migration_id in new:
                 intervals += self._worth_reading(migration_id)
             read = self._read(intervals) if intervals else set()
-            known |= read | self._seen | (set() if self.objects is None else self.objects.later)
+            known |= read | self._seen
             done.update(new)
         if self.history.written and not self.left and (intervals := self._proven_since(known)):
             self._read(intervals)
