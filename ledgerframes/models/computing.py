@@ -243,10 +243,7 @@ def _check_once(engine: Engine, inputs: Inputs, table: Table) -> None:
 
 def _check_network(engine: Engine, inputs: Inputs, table: Table) -> None:
     """Refuse rows of two networks, as joined histories have, or an opening of another: their rounds name two DSOs."""
-    reads = (READS[step] for step in steps(table.name) if step in READS)
-    if not any(read.rows == "creates" and read.members for read in reads):
-        return
-    if len(found := engine.rows("networks").column("dso").to_pylist()) > 1:
+    if "creates" in steps(table.name, inputs.gives) and len(found := engine.rows("networks")["dso"].to_pylist()) > 1:
         both = "events are" if inputs.opening is None else "events and opening= are"
         raise InputError(
             f"{both} of two networks, of {found[0]} and of {found[1]}, whose rounds and figures would be mixed; give"

@@ -137,8 +137,9 @@ def test_two_networks_are_refused_as_one_history_and_as_opening_of_the_other(par
     for table in (lf.mint_burn, lf.rewards, lf.network_daily):
         with pytest.raises(lf.errors.InputError, match="events are of two networks"):
             table(joined)
-    with pytest.raises(lf.errors.InputError, match="events and opening= are of two networks"):
-        lf.supply(history, opening=opening)
+    for table in (lf.supply, lf.transfers, lf.holdings_from_events):
+        with pytest.raises(lf.errors.InputError, match="events and opening= are of two networks"):
+            table(history, opening=opening)
     assert lf.supply(theirs, opening=opening).total.notna().all()
 
 
