@@ -17,12 +17,17 @@ joined as (
   from usable_coupons as terms
   full join coupon_ends as ends using (contract_id)
 ),
--- Coupons that expire together belong to one round.
+-- Coupons that expire together belong to one round. Only of those that expired with one whose terms are not known: few.
+unknown as (
+  select ended_below
+  from coupon_ends
+  where contract_id in (select contract_id from endings_without_create)
+),
 together as (
   select ended_below, max(round) as round
   from coupon_ends
   join usable_coupons using (contract_id)
-  where outcome = 'expired' and not usable_coupons.in_coin
+  where outcome = 'expired' and not usable_coupons.in_coin and ended_below in (select ended_below from unknown)
   group by ended_below
 ),
 round_of as (select distinct contract_id, round from round_contracts where round is not null),
