@@ -324,7 +324,8 @@ class _History:
         history = self.lake.history(self.stored_as.of)
         if not (server.pruned or self.bare) or history.network is None:
             return False
-        known = {history.network.partition("/")[2], *(row[0] for row in self.watch.stored(self.stored_as.index))}
+        stored = () if self.bare else self.watch.stored(self.stored_as.index)
+        known = {history.network.partition("/")[2], *(row[0] for row in stored)}
         first = sorted(server.shown)[: min(server.cap, server.maximum)]
         named = {item.synchronizer for item in first if self.stored_as.has_row(item)}
         named |= {f"DSO::{network_of(item)}" for item in first if item.events}
