@@ -400,6 +400,8 @@ class _History:
         Where objects were read, or one of several servers has pruned what others have, one sync may still settle what
         is proven by now, without adding a row.
         """
+        if any(map(self._is_strange, self.fleet.servers)):  # known by now, if it shows what is stored since
+            self._repeat()
         rows = {name: self.watch.stored(name) for name in self.stored_as.order}
         before = self._versions()
         seen = self._repeat()
