@@ -426,8 +426,7 @@ SCRIPTS = {
         servers=2,
         objects=True,
     ),
-    # A server pruned its first item before it was read, and was busy when it was asked again where it begins: that
-    # item's place was covered without it.
+    # A server pruned its first item before it was read, and was busy when asked again: the item's place was covered.
     "pruned-before-a-first-read-that-is-broken-off": told(
         "i 1/8U A, f 2/12U A",
         "low-maximum busy damaged pruned",
