@@ -63,18 +63,9 @@ def check_whole(
     if "from_beginning" not in attrs:
         # Frames lose their attrs in many pandas operations, and files may have none: an absent proof is not a proof.
         raise PartialResultError(f"{name} does not say where it begins (it has no attrs of a load); {advice}")
-    if _shows_nothing(attrs):
-        raise PartialResultError(
-            f"{name} has no rows: where it was loaded from, nothing is recorded yet, or everything was pruned; {advice}"
-        )
     # None: nothing shows whether the ledger began earlier, as on one without a DSO.
     if attrs["from_beginning"] is False:
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
-
-
-def _shows_nothing(attrs: Mapping[str, Any]) -> bool:
-    """Whether a server that was loaded from showed no update: it may be new, or have pruned everything."""
-    return attrs.get("from_beginning", False) is None and attrs.get("cursor", "") is None and "as_of" not in attrs
 
 
 def check_same_end(events: Any, other: Any, name: str = "reassignments", *, starts: bool = False) -> None:
@@ -203,8 +194,7 @@ def from_begin(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, bool]:
 
 def begun(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, bool]:
     """Whether the earlier state is known; then nothing of the history may be missing."""
-    whole = inputs.attrs.get("from_beginning", False) is not False and not _shows_nothing(inputs.attrs)
-    begun = arguments["opening"] is not None or whole
+    begun = arguments["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
     if begun:
         check_whole(inputs.proof, name="events", opening=arguments["opening"])
     return {"begun": begun}

@@ -141,13 +141,3 @@ def test_two_networks_are_refused_as_one_history_and_as_opening_of_the_other(par
         with pytest.raises(lf.errors.InputError, match="events and opening= are of two networks"):
             table(history, opening=opening)
     assert lf.supply(theirs, opening=opening).total.notna().all()
-
-
-def test_what_shows_no_update_has_no_supply_of_0():
-    with lf.sandbox(updates=0) as empty:
-        nothing = lf.load_history(empty)
-
-    for table in (lf.supply, lf.coin_history, lf.holdings_from_events):
-        with pytest.raises(lf.errors.PartialResultError, match="events has no rows"):
-            table(nothing)
-    assert lf.supply(nothing, opening="nothing").total[0] == 0
