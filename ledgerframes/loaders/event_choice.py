@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import did_you_mean, entity, names, refuse
+from ledgerframes.arguments import entity, names, refuse
 from ledgerframes.errors import warn
 
 #: The columns of an event's participants.
 _PARTIES: Final = ("acting_parties", "signatories", "observers")
 #: The keywords that name something, and the columns with the names that there are.
 NAMED: Final = {"template": "template_name", "choice": "choice"}
+
+
+def slip_of(name: object, there: Iterable[str]) -> str:
+    """The end of a message with the name that another one is a slip of, by a letter or its case; empty without one.
+
+    Templates resemble each other, and a name is no slip of another version of it.
+    """
+    folded = {word.casefold(): word for word in there}
+    plain = name.casefold() if isinstance(name, str) else ""
+    for near in get_close_matches(plain, folded, n=1, cutoff=0.95):
+        if near == plain or re.sub(r"v\d+\b", "", near) != re.sub(r"v\d+\b", "", plain):
+            return f"; did you mean {folded[near]!r}?"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +90,7 @@ class EventChoice:
         """
         for key in NAMED:
             for name in getattr(self, key) or ():
-                near = "" if name in seen[key] else did_you_mean(name, seen[key])
+                near = "" if name in seen[key] else slip_of(name, seen[key])
                 if near:
                     warn(f"{key}={name!r}: no event of this range has it{near}", UserWarning)
 

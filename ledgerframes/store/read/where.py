@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.arguments import did_you_mean, flag, refuse, shown, text, whole_number
+from ledgerframes.arguments import flag, refuse, shown, text, whole_number
 from ledgerframes.errors import InputError, warn
+from ledgerframes.loaders.event_choice import slip_of
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import to_micros
@@ -70,14 +71,17 @@ def warn_of_slips(where: Where, read: Part) -> None:
     Raises:
         StoreError: a file is damaged.
     """
-    for column in _NAMES & {*where} if isinstance(where, Mapping) else ():
+    for column in sorted(_NAMES & {*where}) if isinstance(where, Mapping) else ():
+        value = where[column]
+        asked = {value} if isinstance(value, str) else {*value} if isinstance(value, list | set | frozenset) else set()
         words: set[str] = set()
         with damage_named([read.table]):
-            for batch in read.dataset.scanner(columns=[column]).to_batches():
+            for batch in read.dataset.scanner(columns=[column]).to_batches() if asked else ():
                 words.update(filter(None, batch[column].unique().to_pylist()))
-        asked = [where[column]] if isinstance(where[column], str) else where[column]
-        for name in asked if isinstance(asked, list | set | frozenset) else ():
-            if name not in words and (near := did_you_mean(name, words)):
+                if asked <= words:
+                    break
+        for name in sorted(asked - words, key=str):
+            if near := slip_of(name, words):
                 warn(f"where[{column!r}]={name!r}: no row of this range has it{near}", UserWarning)
 
 
