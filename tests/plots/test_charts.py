@@ -335,6 +335,18 @@ def test_a_small_figure_gives_its_room_to_the_data_and_a_copy_may_be_large_again
     assert larger == figure.update_layout(width=900, height=440)
 
 
+@pytest.mark.parametrize(
+    "node", [None, {"x": None}, {"x": []}, {"label": None}, {"label": ["a"]}, {"pad": None}], ids=str
+)
+def test_a_small_figure_is_drawn_whatever_its_nodes_have_become(node):
+    figure = lf.plot.transfers(USUAL["transfers"], backend="plotly").update_layout(width=300, modebar_remove="pan")
+
+    drawn = figure.update_traces(node=node).to_dict()
+
+    assert drawn["data"][0]["node"].get("label") != [""]
+    assert drawn["layout"]["modebar"]["remove"][0] == "pan"
+
+
 def test_a_bar_alone_has_ticks_beside_it():
     axis = lf.plot.in_flight(USUAL["in_flight"].iloc[:1], backend="plotly").layout.xaxis
 

@@ -27,13 +27,14 @@ def made_small(figure: dict[str, Any]) -> dict[str, Any]:
     notes = [
         {**note, "font": {**note.get("font", {}), "size": _SIZE}}
         for note in layout.get("annotations", ())
-        if note.get("name") not in _LEFT_OUT and (note.get("name") != "total" or len(note["text"]) <= _LONGEST)
+        if note.get("name") not in _LEFT_OUT and (note.get("name") != "total" or len(note.get("text", "")) <= _LONGEST)
     ]
     above = max((12 + note.get("yshift", 0) for note in notes if note.get("yanchor") == "bottom"), default=0)
     top = 14 + 17 * _titled(layout) + above
     layout |= {"annotations": notes, "showlegend": False, "margin": {"l": 8, "r": 12, "t": top, "b": 8}}
     layout["font"] = {**layout.get("font", {}), "size": _SIZE}
     removed = layout.get("modebar", {}).get("remove", ())
+    removed = [removed] if isinstance(removed, str) else removed
     layout["modebar"] = {**layout.get("modebar", {}), "remove": [*removed, *_BUTTONS]}  # they would hide the title
     height = max(layout.get("height", _LOW) - top - 30, 20)
     for name, axis in layout.items():
@@ -42,10 +43,15 @@ def made_small(figure: dict[str, Any]) -> dict[str, Any]:
             _small_axis(axis, height if upward else layout.get("width", 1000) / 2, upward=upward)
     for trace in figure["data"]:
         if trace["type"] == "sankey":
-            node = trace["node"]
-            most = max(map(node["x"].count, node["x"]))
+            # The caller may have changed its nodes: plotly places those without x, and a name alone has no total.
+            node = trace.setdefault("node", {})
+            places, labels = (node.get(name) for name in ("x", "label"))
+            most = max(map(places.count, places), default=1) if isinstance(places, list | tuple) else 1
             trace["textfont"] = {**trace.get("textfont", {}), "size": _size(most, height)}
-            node |= {"label": [label.rpartition("  ")[0] for label in node["label"]], "pad": node["pad"] * height / 400}
+            if isinstance(labels, list | tuple):
+                node["label"] = [str(label).rpartition("  ")[0] or label for label in labels]
+            if "pad" in node:
+                node["pad"] *= height / 400
         elif trace["type"] == "heatmap":
             trace["colorbar"] = {**trace.get("colorbar", {}), "title": {"text": ""}, "thickness": 8}
             trace.pop("texttemplate", None)
