@@ -42,6 +42,19 @@ def versions(store):
     return store.tables().set_index("table").version.to_dict()
 
 
+@pytest.mark.parametrize("size", [1, 50, 100_000])
+def test_every_part_of_the_history_has_rows(store, size, monkeypatch):
+    monkeypatch.setattr(chunks, "EVENTS_AT_ONCE", size)
+    with simulated(updates=60, migrations=2) as net:
+        store.sync(net, progress=False)
+    root = store._lake.root()
+    reader = chunks.HistoryReader(root)
+    rows = [sum(map(len, reader.rows(part)[1:])) for part in reader.parts(root.coverage.settled)]
+
+    assert all(rows)
+    assert len(rows) > 2 or size > 50
+
+
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize(("hostile", "size"), [(False, 500), (True, 150), (True, 100_000)])
 def test_kept_tables_equal_those_computed_in_one_go(store, hostile, size, monkeypatch):

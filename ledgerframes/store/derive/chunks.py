@@ -63,7 +63,8 @@ class HistoryReader:
 
     def _cuts(self, wanted: Interval) -> Iterator[int]:
         """Where the parts of an interval end: only the record times of a month are in memory, without the events."""
-        index, chosen, rows = self._tables[HISTORY.index], rows_of([wanted]), 0
+        index, chosen = self._tables[HISTORY.index], rows_of([wanted])
+        rows, cut, last = 0, wanted.lo, wanted.lo
         columns = {
             "time": pc.field("record_time").cast(pa.int64()),
             # A reassignment has no events, and one leg.
@@ -73,10 +74,10 @@ class HistoryReader:
             with damage_named([index]):
                 found = month.to_table(columns, filter=chosen).sort_by("time")
             sums = np.cumsum(np.append(rows, found["rows"].to_numpy()))
-            full = np.diff(sums // EVENTS_AT_ONCE) > 0
-            yield from np.unique(found["time"].to_numpy()[full]).tolist()
-            rows = int(sums[-1])
-        if rows:
+            for cut in np.unique(found["time"].to_numpy()[np.diff(sums // EVENTS_AT_ONCE) > 0]).tolist():
+                yield cut
+            rows, last = int(sums[-1]), max([last, *found["time"][-1:].to_pylist()])
+        if last > cut:
             yield wanted.hi
 
     def _rows(self, name: str, interval: Interval, columns: Sequence[str]) -> pa.Table:
