@@ -12,7 +12,7 @@ import logging
 import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -51,23 +51,49 @@ def likely_sender(session: HistorySession) -> str:
 
 
 @dataclass
-class ObjectIndex:
-    """Segments that follow each other without a gap, and readers of their objects; thread-safe.
+class Chain:
+    """Segments that follow each other without a gap.
 
     Attributes:
-        segments: in order; servers have what is listed after a gap.
+        segments: in order.
         readers: of their objects.
-        settle: how long before its end a segment may lack updates, in microseconds.
-        server: the server that listed the objects; empty if none did.
         broken: whether an object could not be read that the servers' pages do not replace.
     """
 
     segments: Sequence[Segment]
     readers: Readers
+    broken: bool = False
+
+    @property
+    def up_to(self) -> int:
+        """Where it ends, inclusive."""
+        return self.segments[-1].up_to
+
+
+@dataclass
+class ObjectIndex:
+    """The listed segments of a source, and readers of their objects; thread-safe.
+
+    Attributes:
+        chains: the segments, in order.
+        settle: how long before its end a segment may lack updates, in microseconds.
+        server: the server that listed the objects; empty if none did.
+    """
+
+    chains: Sequence[Chain]
     settle: int
     server: str = ""
-    broken: bool = False
     _failed: set[Segment] = field(default_factory=set)
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The segments of all chains, in order."""
+        return [segment for chain in self.chains for segment in chain.segments]
+
+    def close(self) -> None:
+        """Close all readers."""
+        for chain in self.chains:
+            chain.readers.close()
 
     def page(self, after: Cursor, size: int) -> HistoryPage | None:
         """The items after a cursor; None if objects lack them or cannot be read.
@@ -75,16 +101,17 @@ class ObjectIndex:
         Raises:
             StoppedError: the operation was stopped.
         """
-        number = bisect_right(self.segments, after.micros, key=lambda segment: segment.after) - 1
-        if number < 0 or after.micros >= self._end(self.segments[number]) or self.segments[number] in self._failed:
+        found = self._segment(after)
+        if found is None:
             return None
-        segment = self.segments[number]
-        first, end = len(objects_of(self.segments[:number])), self._end(segment)
+        chain, number = found
+        segment = chain.segments[number]
+        first, end = len(objects_of(chain.segments[:number])), self._end(segment)
         # The rest of a segment is read, however short.
-        if not self.readers.is_near(after, first) and not segment.is_worth(end - after.micros):
+        if not chain.readers.is_near(after, first) and not segment.is_worth(end - after.micros):
             return None
         try:
-            items = self.readers.page(after, Cursor(after.migration_id, end), size, first=first)
+            items = chain.readers.page(after, Cursor(after.migration_id, end), size, first=first)
             # One item, or several at one time, would leave it open whether the page was cut inside a tie.
             return page_of_items(items) if shows_two_times(items) else None
         except StoppedError:
@@ -95,28 +122,37 @@ class ObjectIndex:
             return None
 
     def older(self, after: Cursor, last: Cursor, size: int) -> list[Item]:
-        """The items between two cursors in the order of the history.
+        """The items between two cursors in the order of the history, from the first chain.
 
         Unlike `page`, this does not leave the end of each segment to servers, which have pruned it.
 
         Raises:
             StoppedError: the operation was stopped.
         """
-        if self.broken:
+        if not self.chains or self.chains[0].broken:
             return []
         try:
-            return self.readers.page(after, last, size)
+            return self.chains[0].readers.page(after, last, size)
         except StoppedError:
             raise
         except LedgerframesError as error:
             _log.warning("%s Later items are not read from objects.", error)
-            self.broken = True
+            self.chains[0].broken = True
             return []
 
     @property
     def final(self) -> int:
-        """The record time up to which nothing is missing."""
-        return self._end(self.segments[-1]) if self.segments else NOTHING
+        """The record time up to which the first chain has everything."""
+        return self._end(self.chains[0].segments[-1]) if self.chains else NOTHING
+
+    def _segment(self, after: Cursor) -> tuple[Chain, int] | None:
+        """The segment whose objects have the items after a cursor: its chain, and its position there."""
+        for chain in self.chains:
+            number = bisect_right(chain.segments, after.micros, key=lambda segment: segment.after) - 1
+            if number >= 0 and after.micros < chain.up_to:
+                segment = chain.segments[number]
+                return (chain, number) if after.micros < self._end(segment) and segment not in self._failed else None
+        return None
 
     def _end(self, segment: Segment) -> int:
         # Minus a microsecond, because an update may appear exactly `settle` after a newer one.
@@ -213,7 +249,7 @@ class ObjectPages:
         return min(known, default=None) if len(known) == len(self.servers) else None
 
     def final(self, migration_id: int, cursors: Sequence[Cursor]) -> int:
-        """Up to which record time a page from objects, with items at these cursors, has all of a migration."""
+        """Up to which record time a page from objects, with items at these cursors, is complete for a migration."""
         begin = self._begin
         if begin is not None and begin.migration_id == migration_id and begin <= cursors[-1]:
             return LATEST  # it goes on with the servers' items, and they have what follows
@@ -280,7 +316,15 @@ def object_index(
             objects = None
         if objects is None and required:
             raise no_objects(source.place, "source='auto', which reads pages then")
-        segments = consecutive(complete_segments(objects or ()))
-        _log.info("%s lists %d consecutive segments as objects", source.place, len(segments))
-        with closing(Readers(source, objects_of(segments), most=2 * workers)) as readers:
-            yield ObjectIndex(segments, readers, settle, objects[0].server if objects else "")
+        chains: list[Chain] = []
+        left = complete_segments(objects or ())
+        _log.info("%s lists %d segments as objects", source.place, len(left))
+        while left:
+            segments = consecutive(left)
+            chains.append(Chain(segments, Readers(source, objects_of(segments), most=2 * workers)))
+            left = [segment for segment in left if segment.after >= segments[-1].up_to]
+        index = ObjectIndex(chains, settle, objects[0].server if objects else "")
+        try:
+            yield index
+        finally:
+            index.close()
