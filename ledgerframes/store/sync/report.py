@@ -27,7 +27,7 @@ class SyncReport(Result):
         commits: how many commits were made.
         covered: the intervals that the store now covers, in words.
         begins_late: the time of the first update that the servers had, if older ones are known to have existed.
-        gaps: what was requested and is not covered though later parts are: no server had it any more, or `left` has it.
+        gaps: what was requested and is not covered though later parts are: servers show nothing there, or see `left`.
         left: what was requested and can be had, and is still not covered, in words.
         rejected: items that could not be decoded and were added to `rejects`.
         sources: servers, without anything secret.
@@ -62,7 +62,7 @@ class SyncReport(Result):
             for name, count in self.rows.items() if count
         ]  # fmt: skip
         rows = ", ".join(added) or "nothing new"
-        gaps = "; ".join(self.gaps) + ("" if self.left else ": no server had that any more")
+        gaps = "; ".join(self.gaps) + ("" if self.left else ": servers show nothing there; they may have pruned it")
         speed = f"{self.bytes / 1e6 / self.seconds:,.1f} MB/s" if self.seconds else ""
         lines = [
             ("sync", f"{self.sync_id}, {'complete' if self.complete else 'not complete'}"),

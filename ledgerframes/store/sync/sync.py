@@ -101,30 +101,26 @@ class _Run:
                 " are not sent to them. What to do: give them the credentials in their environment and open the store"
                 " without storage_options, or leave engine= or source= out"
             )
-        stop = Stop()
-        # Also while nothing waits: finalizers and C++ drop what a signal's handler raises. The wait for a cluster does
-        # not check the flag.
-        with nullcontext() if request.engine is not None else held_back(stop.set):
-            self._read(stop)
-        for sync in self._syncs:
-            if sync.history.written:
-                sync.history.compact_crowded()
+        for of in request.sets:
+            stop = Stop()
+            # Also while nothing waits: finalizers and C++ drop what a signal's handler raises. The wait for a cluster
+            # does not check the flag.
+            with nullcontext() if request.engine is not None else held_back(stop.set):
+                self._read(of, stop)
+            if self._syncs[-1].history.written:
+                self._syncs[-1].history.compact_crowded()
         network = network_for(self._net, self._lake, self._request.settle_micros) if request.snapshots else {}
         for name in request.snapshots:
             self._append(name, network)
         self._derive()
 
-    def _read(self, stop: Stop) -> None:
-        """Read the histories, one after another."""
+    def _read(self, of: TableSet, stop: Stop) -> None:
+        """Read a history."""
         request = self._request
-        for of in request.sets:
-            self._recognise(of)
-            with (
-                progress_of("sync", shown=request.progress) as shown,
-                self._objects(of, stop) as objects,
-            ):
-                self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, stop, objects))
-                self._syncs[-1].run()
+        self._recognise(of)
+        with progress_of("sync", shown=request.progress) as shown, self._objects(of, stop) as objects:
+            self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, stop, objects))
+            self._syncs[-1].run()
 
     def _objects(self, of: TableSet, stop: Stop) -> AbstractContextManager[ObjectIndex | None]:
         """The objects that a sync reads; None if it reads pages only."""
