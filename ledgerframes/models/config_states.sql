@@ -5,6 +5,6 @@ select
   update_id, node_index, contract_id, config, schedule,
   row_number() over (
     partition by template_name
-    order by migration_id nulls first, record_time nulls first, update_id, node_index) as state
+    order by migration_id nulls first, record_time nulls first, update_id, node_index, contract_id) as state
 from rules_contracts
 where wrong is null

@@ -279,14 +279,16 @@ class Engine:
             return
         # Others ask for the order that they need; one thread alone could keep that of the rows below a step.
         self._connection.execute("set preserve_insertion_order = false")
-        for step in order:
-            if step in self._rows:
-                self._connection.register(step, self._rows[step])
-                self._built[step] = "view"
-            else:
-                self._run(self._connection.execute, f"create temp {kind_of(step)} {step} as {text_of(step)}")
-                self._built[step] = kind_of(step)
-        self._connection.execute("set preserve_insertion_order = true")
+        try:
+            for step in order:
+                if step in self._rows:
+                    self._connection.register(step, self._rows[step])
+                    self._built[step] = "view"
+                else:
+                    self._run(self._connection.execute, f"create temp {kind_of(step)} {step} as {text_of(step)}")
+                    self._built[step] = kind_of(step)
+        finally:
+            self._connection.execute("set preserve_insertion_order = true")
 
     def _arrow(self, query: str) -> pa.Table:
         return self._run(lambda query: self._connection.sql(query).to_arrow_table(), query)

@@ -7,4 +7,5 @@ left join ends using (contract_id)
 where validator is not null and sponsor is not null
 qualify row_number() over (
   partition by validator
-  order by migration_id desc nulls last, record_time desc nulls last, update_id desc, node_index desc) = 1
+  order by migration_id desc nulls last, record_time desc nulls last, update_id desc, node_index desc, contract_id desc)
+  = 1

@@ -343,10 +343,10 @@ class Part:
             # All slabs have the same templates, but the first rows of a slab have one template. Reading ahead as by
             # default would read most of the lake.
             found = self.dataset.head(SLAB, columns=names, batch_readahead=1, fragment_readahead=1)
-            if len(found) < SLAB:  # all there is
-                return in_batches(found)
-            large = found.nbytes * self.dataset.count_rows() > most * SLAB
-            return self.dataset if large else in_batches(self.dataset.to_table(columns=names))
+            whole = len(found) < SLAB
+            if found.nbytes * (SLAB if whole else self.dataset.count_rows()) > most * SLAB:
+                return self.dataset
+            return in_batches(found if whole else self.dataset.to_table(columns=names))
 
     def _exceeds(self, most: int, names: Sequence[str]) -> bool:
         """Whether columns have more bytes than that by the footers of their files; in memory most take more."""
