@@ -1,4 +1,4 @@
-"""The compiled decoder of pages of updates; `PagedHistory` reads and decodes with it what it does not leave.
+"""The compiled decoder of pages of updates; `PagedHistory` calls it, and else takes the Python path.
 
 The Python path, `history` and `page_index`, defines the correct result. The compiled decoder either decodes a page or
 leaves it to the Python path. Errors always come from the Python path.

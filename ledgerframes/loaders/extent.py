@@ -187,7 +187,7 @@ def warn_of(beginning: Beginning, source: str) -> None:
 
 #: Items of a page used as a sample; a few of them cost less than one page of 1,000.
 SAMPLE_SIZE: Final = 60
-#: Far more migrations than networks have had, whose upgrades keep the id by now; a server with more makes them up.
+#: Far more migrations than any network has had; upgrades no longer change the id. A server with more makes them up.
 MIGRATIONS: Final = 30
 #: How far before the server's own time its newest update is looked for first.
 _RECENT: Final = 60_000_000

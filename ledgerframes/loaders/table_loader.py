@@ -146,7 +146,7 @@ class OneServer(Generic[Interface]):
         *,
         again: Callable[[RequestError], bool] = lambda _: False,
     ) -> Iterator[T]:
-        """Yield what a server's pages have, from beginning to end; if it fails on the way, what another one's have.
+        """Yield everything from the pages of one server; if it fails on the way, begin again with another one.
 
         Args:
             pages: reads from the beginning.
@@ -167,7 +167,7 @@ class OneServer(Generic[Interface]):
                     if denies(error) or not others:
                         raise
                     self.url, self.origin.servers = others[0], before.copy()
-                _log.warning("%s is read from the beginning: %s", self.url, error)
+                _log.warning("reading again from the beginning, from %s: %s", self.url, error)
                 restart()
             else:
                 return

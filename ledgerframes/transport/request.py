@@ -101,6 +101,8 @@ class Endpoint:
             )
         content_type = None if content is None else BINARY
         if json is not msgspec.UNSET:
+            if content is not None:
+                raise InputError(f"{self}: give json or content, not both")
             content_type = JSON
             try:
                 content = msgspec.json.encode(json)
@@ -216,8 +218,7 @@ class Failure:
         advice: the remedy, if it is more specific than checking the address.
         transient: another attempt at the same server may succeed.
         elsewhere: another server may succeed.
-        final: no other request to this server can succeed, as one for a smaller page: its address or its answer is
-            wrong.
+        final: a smaller page would not help: the address is wrong, or the answer arrived complete and is wrong.
         reached: a connection was established.
         sent: the request may have been sent; otherwise there was no token for it.
         unknown_route: a request for the same on another route may be answered.
