@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ledgerframes.decoding.pages import read_compiled
+from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 from tests.decoding.items import assignment, created, decoded, exercised, page_of, transaction, unassignment
 from tests.decoding.test_pages import BROKEN, CASES
@@ -99,9 +100,12 @@ def test_a_sign_is_found_wherever_in_a_block_it_stands(mark):
         compare(page_of(transaction(workflow_id=text), transaction(workflow_id=text[:-20])))
 
 
-def test_every_prefix_of_a_page_is_left_to_python():
+def test_every_prefix_of_a_page_is_refused_as_python_does():
     body = page_of(transaction(), assignment())
-    assert not any(map(read_compiled, (body[:length] for length in range(len(body)))))
+    for length in range(len(body)):
+        assert read_compiled(body[:length]) is None
+        with pytest.raises(DecodeError):
+            decoded(body[:length])
 
 
 def test_rows_of_part_of_the_items_in_any_order():

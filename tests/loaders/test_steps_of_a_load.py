@@ -43,7 +43,7 @@ print(json.dumps({"requests": requests, "functions": len(entered), "files": len(
     ("call", "requests", "files", "functions"),
     [
         ("lf.load_history(net, limit=10)", 1, 28, 130),
-        ("lf.open_store(tempfile.mkdtemp()).sync(net, progress=False)", 10, 66, 402),
+        ("lf.open_store(tempfile.mkdtemp()).sync(net, progress=False)", 10, 66, 400),
     ],
     ids=["page", "sync"],
 )

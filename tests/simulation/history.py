@@ -78,7 +78,6 @@ class _History:
         self.requests = 0
         self.calm = True
         self.refused = self.left_out = False
-        self.bare = True  # whether nothing was stored when the last sync began
         self.frames: dict[str, pa.Table] = {}
         self.largest: Counter[str] = Counter()  # by server, the most items that it has sent in a page
         self.heaviest: Counter[str] = Counter()  # by server, the most bytes of such a page
@@ -227,7 +226,6 @@ class _History:
             self.fleet, servers, self.disk, clock=self.clock, faults=self.faults, choices=self.choices, calm=calm
         )
         self.calm, self.refused, self.left_out = calm, False, False
-        self.bare = not self.watch.stored(self.stored_as.index)
         records: list[str] = []
         ending = "without an end"
         handler = _Keeping(records)
@@ -317,19 +315,15 @@ class _History:
         return [item for item in self.script.items if item in shown]
 
     def _is_strange(self, server: Server) -> bool:
-        """Whether a server has pruned all that is stored, and its first page names nobody of the store's first page.
-
-        Where nothing was stored before the last sync, its first page was all that it could be known by.
-        """
+        """Whether a server has pruned all that is stored, and its first page names nobody of the store's first page."""
         history = self.lake.history(self.stored_as.of)
-        if not (server.pruned or self.bare) or history.network is None:
+        if not server.pruned or history.network is None:
             return False
-        stored = () if self.bare else self.watch.stored(self.stored_as.index)
-        known = {history.network.partition("/")[2], *(row[0] for row in stored)}
+        known = {history.network.partition("/")[2], *(row[0] for row in self.watch.stored(self.stored_as.index))}
         first = sorted(server.shown)[: min(server.cap, server.maximum)]
         named = {item.synchronizer for item in first if self.stored_as.has_row(item)}
         named |= {f"DSO::{network_of(item)}" for item in first if item.events}
-        shown = {item.update_id for item in (first if self.bare else server.shown)}
+        shown = {item.update_id for item in server.shown}
         return not shown & known and named.isdisjoint(history.known_by)
 
     def _pruned(self) -> bool:
@@ -400,8 +394,6 @@ class _History:
         Where objects were read, or one of several servers has pruned what others have, one sync may still settle what
         is proven by now, without adding a row.
         """
-        if any(map(self._is_strange, self.fleet.servers)):  # known by now, if it shows what is stored since
-            self._repeat()
         rows = {name: self.watch.stored(name) for name in self.stored_as.order}
         before = self._versions()
         seen = self._repeat()

@@ -106,21 +106,16 @@ class _Run:
             # Also while nothing waits: finalizers and C++ drop what a signal's handler raises. The wait for a cluster
             # does not check the flag.
             with nullcontext() if request.engine is not None else held_back(stop.set):
-                self._read(of, stop)
+                self._recognise(of)
+                with progress_of("sync", shown=request.progress) as shown, self._objects(of, stop) as objects:
+                    self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, stop, objects))
+                    self._syncs[-1].run()
             if self._syncs[-1].history.written:
                 self._syncs[-1].history.compact_crowded()
         network = network_for(self._net, self._lake, self._request.settle_micros) if request.snapshots else {}
         for name in request.snapshots:
             self._append(name, network)
         self._derive()
-
-    def _read(self, of: TableSet, stop: Stop) -> None:
-        """Read a history."""
-        request = self._request
-        self._recognise(of)
-        with progress_of("sync", shown=request.progress) as shown, self._objects(of, stop) as objects:
-            self._syncs.append(_history_sync(self._lake, self._net, request, shown, of, stop, objects))
-            self._syncs[-1].run()
 
     def _objects(self, of: TableSet, stop: Stop) -> AbstractContextManager[ObjectIndex | None]:
         """The objects that a sync reads; None if it reads pages only."""
