@@ -1,17 +1,23 @@
-"""`Interval` and its arithmetic: what a store covers and what a window lacks; the whole store uses it."""
+"""`Interval` and its arithmetic, `Coverage`: what a store covers and what a window lacks; the whole store uses it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import pairwise
 from operator import or_
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from ledgerframes.paging.cursor import Cursor, Window, before
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp, month_of
+
+if TYPE_CHECKING:
+    from ledgerframes.store.history_tables import Fetched
 
 #: The `lo` of an interval that reaches back to where its migration begins.
 BEGINNING: Final = EARLIEST - 1
@@ -148,6 +154,160 @@ def _between(window: Window, low: Cursor, high: Cursor | None) -> list[Window]:
     start = low if window.start is None else max(window.start, low)
     end = min((one for one in (window.end, high) if one is not None), default=None)
     return [] if end is not None and start >= end else [Window(start, end, window.since, window.until)]
+
+
+class Begin(NamedTuple):
+    """The earliest item that servers had: an interval reaches back to ledger begin only if that is proven.
+
+    Attributes:
+        migration_id: of the interval that begins there, like `lo`.
+        lo: everything after it was available.
+        proof: 2 if the ledger begins there, 1 if older items existed once, 0 if neither is known.
+    """
+
+    migration_id: int
+    lo: int
+    proof: int
+
+    @property
+    def proven(self) -> bool | None:
+        """Whether the ledger begins there; None if unknown."""
+        return None if not self.proof else self.proof > 1
+
+    @property
+    def late(self) -> Cursor | None:
+        """The first item that servers had, if older ones are known to have existed."""
+        return Cursor(self.migration_id, self.lo + 1) if self.proven is False else None
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """The coverage of one history of a lake.
+
+    Attributes:
+        common: the intervals whose rows are stored, in order; adjacent ones are joined.
+        settled: those in which rows are final.
+        ended: the migrations that were read until a server had nothing more, for now.
+        followed: those that were read until it showed another one instead, each with that one.
+        begins: where servers had nothing older; the one at the start of the coverage counts.
+        known: the migrations that servers have shown, stored or not.
+        changes: how often final rows were added or removed.
+    """
+
+    common: tuple[Interval, ...] = ()
+    settled: tuple[Interval, ...] = ()
+    ended: frozenset[int] = frozenset()
+    followed: tuple[tuple[int, int], ...] = ()
+    begins: tuple[Begin, ...] = ()
+    known: frozenset[int] = frozenset()
+    changes: int = 0
+
+    @property
+    def migrations(self) -> tuple[int, ...]:
+        """The migrations of which something is stored."""
+        return tuple(dict.fromkeys(interval.migration_id for interval in self.common))
+
+    @property
+    def begin(self) -> Begin | None:
+        """Where the coverage begins, if it begins there because servers had nothing older."""
+        first = [interval[:2] for interval in self.common[:1]]
+        return next((begin for begin in reversed(self.begins) if begin[:2] in first), None)
+
+    @property
+    def start(self) -> Cursor | None:
+        """The first place covered, if a sync was told to start there; None where the servers' history begins."""
+        first = self.common[0] if self.common and self.begin is None else None
+        return None if first is None else Cursor(first.migration_id, first.lo + 1)
+
+    def starts_at_a_time(self, migration_id: int) -> bool:
+        """Whether a later migration is covered from the same time on as the first one."""
+        lo = next((one.lo for one in self.common if one.migration_id == migration_id), None)
+        return self.start is not None and lo == self.start.micros - 1 > BEGINNING
+
+    def joins(self, earlier: int, later: int) -> bool:
+        """Whether nothing that was not read can lie between two covered migrations, one next to the other."""
+        lo = next((one.lo for one in self.common if one.migration_id == later), None)
+        return (earlier, later) in self.followed and (lo == BEGINNING or self.starts_at_a_time(later))
+
+    def advanced(self, pages: Iterable[Fetched]) -> Coverage:
+        """The coverage after more was read; neither coverage nor settled parts ever shrink."""
+        pages = list(pages)
+        common = merged([*self.common, *(one.read for one in pages)])
+        unchanged = self._as_far(common)
+        last = {one.read.migration_id: one.following for one in pages if one.exhausted}
+        followed = {one: following.migration_id for one, following in last.items() if following is not None}
+        kept = {one: later for one, later in self.followed if one in unchanged}
+        after = replace(
+            self,
+            common=common,
+            settled=merged([*self.settled, *(one.read._replace(hi=one.settled) for one in pages)]),
+            ended=self.ended & unchanged | last.keys(),
+            followed=tuple(sorted((kept | followed).items())),
+            begins=tuple(sorted({*self.begins, *(one.begins for one in pages if one.begins is not None)})),
+        )
+        begin = after.begin
+        return replace(after, begins=(self.begins or after.begins) if begin is None else (begin,))
+
+    def without(self, intervals: Iterable[Interval]) -> Coverage:
+        """The coverage after some intervals were removed."""
+        gone = merged(intervals)
+        common = beyond(self.common, gone)
+        unchanged = self._as_far(common)
+        return replace(
+            self,
+            common=common,
+            settled=beyond(self.settled, gone),
+            ended=self.ended & unchanged,
+            followed=tuple(pair for pair in self.followed if pair[0] in unchanged),
+            changes=self.changes + bool(intersection(gone, self.settled)),
+        )
+
+    def _as_far(self, common: Iterable[Interval]) -> frozenset[int]:
+        """The migrations that other intervals cover exactly as far as this coverage does."""
+        ends, before = ({one.migration_id: one.hi for one in parts} for parts in (common, self.common))
+        return frozenset(one for one, hi in before.items() if ends.get(one) == hi)
+
+
+def holes_of(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
+    """The parts of a window that the store lacks; an open side of a window asks for nothing beyond the stored range.
+
+    Nor does a migration that was read up to the next one have a gap after its end, if that is covered from its start:
+    otherwise something between them was never asked for, or had been pruned before it was read.
+    """
+    holes: list[Interval] = []
+    covered, begin, ids = coverage.common, coverage.begin, coverage.migrations
+    joined = {one for one, later in pairwise(ids) if coverage.joins(one, later)}
+    for one, later in pairwise(ids):
+        if one not in joined and later > one + 1 and wanted_in(window, one + 1) is not None:
+            holes.append(Interval(one + 1, BEGINNING, CLOSED))
+    start = coverage.start
+    if start is not None and window.start is not None and window.start < (start.migration_id, EARLIEST):
+        holes.append(Interval(max(window.start.migration_id, 0), BEGINNING, CLOSED))
+    named_late = window.names_start and begin is not None and begin.late is not None
+    if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
+        holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))
+    for migration_id in ids:
+        requested = wanted_in(window, migration_id)
+        if requested is None:
+            continue
+        inside = [interval for interval in covered if interval.migration_id == migration_id]
+        unknown = begin is not None and begin.proven is None
+        first = migration_id == ids[0] or coverage.starts_at_a_time(migration_id)
+        open_start = first and (unknown or (requested.lo == BEGINNING and not window.names_start))
+        lo = max(requested.lo, inside[0].lo) if open_start else requested.lo
+        hi = requested.hi
+        # As far as the later ones were read: a sync had an end, and a window without one asks for no more than that.
+        stored = max(one.hi for one in covered if one.migration_id >= migration_id)
+        as_far = not window.has_end and inside[-1].hi == stored
+        if migration_id in joined or as_far if migration_id < ids[-1] else hi == CLOSED:
+            hi = max(min(hi, inside[-1].hi), lo)  # the store ends here, and need not reach further
+        if lo < hi:
+            holes += missing(Interval(migration_id, lo, hi), covered)
+    if not ids and (window.start or window.end or window.since is not None or window.until is not None):
+        holes.append(Interval(0, BEGINNING, CLOSED))
+    for cursor in (window.start, window.end):
+        if ids and cursor is not None and cursor.migration_id > ids[-1]:
+            holes.append(Interval(cursor.migration_id, BEGINNING, CLOSED))
+    return merged(holes)
 
 
 def rows_of(intervals: Sequence[Interval]) -> pc.Expression:

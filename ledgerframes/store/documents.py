@@ -1,24 +1,35 @@
-"""`Documents`: `lake.json` and the files `_coverage/<number>.json` in a lake's root; `Lake` and `Root` use them."""
+"""`Document`: what a lake contains, and the state in which each of its tables is read; `Root` commits it.
+
+A document is the file `_coverage/<number>.json` in the lake's root, and never changes; `Documents` reads and writes it,
+and `lake.json`. The commit that adds rows to `updates` names the current document in the table's log. So the rows of
+all tables, the coverage of histories, the complete snapshots and the progress of computed tables change in one commit.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.coverage_document import Document
+from ledgerframes.interfaces.scan_snapshots import Route
+from ledgerframes.paging.tokens import Token
+from ledgerframes.store.coverage import Coverage, Interval
 from ledgerframes.store.delta.data_files import filesystem, put_file
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.storage_errors import plain_errors
+from ledgerframes.store.stored_snapshots import StoredSnapshot
+from ledgerframes.store.table_sets import KNOWN_BY
 from ledgerframes.write_aside import written_aside
 
 if TYPE_CHECKING:
     import pyarrow.fs as pa_fs
+
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 #: The file that every lake has in its root.
@@ -26,6 +37,80 @@ NAME: Final = "lake.json"
 #: The format of lakes that this version writes and reads.
 FORMAT: Final = 5
 _FOLDER: Final = "_coverage"
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a table is computed.
+
+    Attributes:
+        done: the intervals of the history that it is computed from.
+        rules: the version of its rules; 0 once a repair removed rows, None while nothing is computed.
+        changes: how often final rows of the history had been added or removed by then.
+        begun: whether it starts at ledger begin.
+        unknown: how many items were not understood.
+    """
+
+    done: tuple[Interval, ...] = ()
+    rules: int | None = None
+    changes: int = 0
+    begun: bool = False
+    unknown: int = 0
+
+
+class Document(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One state of a lake.
+
+    Attributes:
+        number: its name; later documents have larger numbers.
+        before: the number of the previous document; 0 for the first.
+        version: the first version of `updates` whose log names the document.
+        rows: the number of rows of `updates` in that state; None in lakes of older versions.
+        network: what identifies the network: the first item of each history, and its participants.
+        tables: every other table of the lake, in the state in which it is read.
+        histories: the coverage of each history, by name.
+        snapshots: those of the active contracts, in the order in which they were begun.
+        following: route and token of the next page of an unfinished snapshot.
+        computed: how far each computed table is, by name.
+    """
+
+    number: int = 0
+    before: int = 0
+    version: int = 0
+    rows: int | None = None
+    network: dict[str, str] = {}
+    tables: dict[str, Named] = {}
+    histories: dict[str, Coverage] = {}
+    snapshots: tuple[StoredSnapshot, ...] = ()
+    following: tuple[Route, Token] | None = None
+    computed: dict[str, Progress] = {}
+
+    def coverage(self, name: str) -> Coverage:
+        """The coverage of a history."""
+        return self.histories.get(name, Coverage())
+
+    def covering(self, name: str, coverage: Coverage) -> Document:
+        """The document with another coverage for a history."""
+        return replace(self, histories={**self.histories, name: coverage})
+
+    def having(self, snapshots: Iterable[StoredSnapshot], following: tuple[Route, Token] | None = None) -> Document:
+        """The document with other snapshots."""
+        return replace(self, snapshots=tuple(snapshots), following=following)
+
+    def computing(self, progress: Mapping[str, Progress]) -> Document:
+        """The document with more progress of some computed tables."""
+        return replace(self, computed={**self.computed, **progress})
+
+    def unsound(self, name: str) -> Document:
+        """The document with a computed table that has to be computed again."""
+        return self.computing({name: replace(self.computed.get(name, Progress()), rules=0)})
+
+    def known_as(self, network: Mapping[str, str]) -> Document:
+        """The document with this identity of the network; participants are added to those already known."""
+        parts = (known.get(KNOWN_BY, "").split() for known in (self.network, network))
+        named = {**self.network, **network}
+        if KNOWN_BY in named:
+            named[KNOWN_BY] = " ".join(sorted(set().union(*parts)))
+        return self if named == self.network else replace(self, network=named)
 
 
 class _Sealed(msgspec.Struct):

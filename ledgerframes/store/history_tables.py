@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from ledgerframes.store.coverage import Interval, intersection, merged, rows_of
-from ledgerframes.store.coverage_document import Coverage
+from ledgerframes.paging.cursor import Cursor
+from ledgerframes.store.coverage import Begin, Coverage, Interval, intersection, merged, rows_of
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.fetched import Fetched
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
@@ -30,6 +30,67 @@ _FILES_PER_PARTITION: Final = 100
 # If large files alone come close to that number, fewer small files than this are not worth joining.
 _WORTH_JOINING: Final = 10
 _HOUR: Final = 3_600_000_000
+
+
+class Opening(NamedTuple):
+    """A page before which its server may have pruned items, as no earlier page had shown everything.
+
+    Attributes:
+        server: its sender.
+        migration_id: of the shard.
+        lo: items after this record time are to be known.
+        first: the record time of its first item in the migration; None if it has none.
+    """
+
+    server: str
+    migration_id: int
+    lo: int
+    first: int | None
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The rows of a page of a shard, and the progress of the shard including it.
+
+    Attributes:
+        key: the shard.
+        read: the interval of the shard read so far, including this page.
+        settled: the record time up to which it is final, without a gap from `lo`.
+        span: the interval that the page covers.
+        batches: the rows, by table; empty if none count.
+        following: the first cursor of a later migration, if seen.
+        server: the sender of the page.
+        broken: whether that server had shown less than before when the page was requested.
+        exhausted: whether the server had nothing more in this migration.
+        files: rows in files stored by a worker but not committed yet, by table; no table and no page has any of them.
+        opening: the place before which items may have been pruned, if the page overlaps none before it.
+        begins: where the servers' history begins, if the interval begins there.
+    """
+
+    key: int
+    read: Interval
+    settled: int
+    span: Interval
+    batches: Mapping[str, pa.RecordBatch] = field(default_factory=dict)
+    following: Cursor | None = None
+    server: str = ""
+    broken: bool = False
+    exhausted: bool = False
+    files: Mapping[str, Sequence[NewFile]] = field(default_factory=dict)
+    opening: Opening | None = None
+    begins: Begin | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are any rows."""
+        return bool(self.batches or self.files)
+
+    @property
+    def bytes(self) -> int:
+        """The memory that the rows take, plus the size of the files."""
+        stored = sum(file.size for files in self.files.values() for file in files)
+        decoded: int = sum(batch.nbytes for batch in self.batches.values())
+        return stored + decoded
 
 
 class HistoryTables:

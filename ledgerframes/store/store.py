@@ -30,10 +30,9 @@ from ledgerframes.store.read.loading import dask, load, part_of, scan, sql, whol
 from ledgerframes.store.read.reporting import report
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
-from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.store.sync.report import SYNCS, SyncReport, all_runs
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
-from ledgerframes.store.sync.sync_log import SYNCS, all_runs
 from ledgerframes.store.table_sets import SETS, set_of
 from ledgerframes.timestamps import to_micros
 

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from ledgerframes.errors import InputError
 from ledgerframes.store.derive.tables import DERIVED_TABLES, function_of
-from ledgerframes.store.sync.snapshots import SNAPSHOTS, snapshot_table
-from ledgerframes.store.sync.sync_log import SYNCS
+from ledgerframes.store.sync.report import SYNCS
 from ledgerframes.store.table_sets import SETS
+from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.derived import COMPUTED
+from ledgerframes.tables.kinds import INT64, TEXT, TIME
 from ledgerframes.tables.ledger import REJECTS
-from ledgerframes.tables.table import Table
+from ledgerframes.tables.table import Column, Table
 
+_ADDED: Final = (
+    Column("source", TEXT, "Scheme, host and path of the server that answered.", source="the sync"),
+    Column("loaded_at", TIME, "When the snapshot was taken, by the clock of the sync.", source="the sync"),
+)
+
+_OF_SNAPSHOT: Final = (
+    Column("snapshot_migration_id", INT64, "The snapshot's migration id.", source="migration_id of the answer"),
+    Column("snapshot_record_time", TIME, "The snapshot's record time.", source="record_time of the answer"),
+    Column(
+        "position", INT64, "Place of the contract in its snapshot, from 0, in the server's order.", unit="contracts",
+        source="the sync",
+    ),
+)  # fmt: skip
+
+#: The tables that a store keeps as snapshots: a loader's rows with their source and time of loading.
+SNAPSHOTS: Final = (
+    "holdings_summary", "licenses", "instruments", "name_entries", "name_rules", "transfer_offers",
+    "transfer_preapprovals", "users", ACTIVE_CONTRACTS.name,
+)  # fmt: skip
 #: The tables that a store can have.
 STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *DERIVED_TABLES)
 
@@ -35,3 +56,13 @@ def declared(name: str) -> Table:
     if name not in STORED:
         raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")
     return snapshot_table(name) if name in SNAPSHOTS else CATALOGUE[name]
+
+
+def snapshot_table(name: str) -> Table:
+    """A snapshot table as a store keeps it: its key includes source and time of loading."""
+    table = CATALOGUE[name].having()
+    # `extra` stays the last column, as in every table.
+    own = _OF_SNAPSHOT if name == ACTIVE_CONTRACTS.name else ()
+    shared = [column for column in table.columns[:-1] if column.name != "source"]
+    columns = (*shared, *own, *_ADDED, table.columns[-1])
+    return replace(table, columns=columns, key=tuple(dict.fromkeys((*table.key, "source", "loaded_at"))))

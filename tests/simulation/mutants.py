@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ledgerframes.errors import StoreError
 from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.store.coverage import CLOSED, beyond, intersection, merged
-from ledgerframes.store.sync.sync_log import all_runs
+from ledgerframes.store.sync.report import all_runs
 
 FAR: Final = 2**62
 
@@ -367,14 +367,14 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _constant(value=True), ("other-network", "lagging", "servers-change", "late"),
     ),
     "numbers-fall": Mutant(
-        "no server lowers either number", "store.coverage_document:Coverage.advanced", _falls, ("kill", *_SERVERS)
+        "no server lowers either number", "store.coverage:Coverage.advanced", _falls, ("kill", *_SERVERS)
     ),
     "coverage-joins-anywhere": Mutant(
-        "what is settled ends at the first gap in it", "store.coverage_document:Coverage.advanced", _joins_anywhere,
+        "what is settled ends at the first gap in it", "store.coverage:Coverage.advanced", _joins_anywhere,
         ("windows", "catching-up", "late"),
     ),
     "covered-is-final": Mutant(
-        "what is covered and not settled is read again", "store.coverage_document:Coverage.advanced", _covered_is_final,
+        "what is covered and not settled is read again", "store.coverage:Coverage.advanced", _covered_is_final,
         _SERVERS,
     ),
     "newest-of-each": Mutant(

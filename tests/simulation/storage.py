@@ -21,11 +21,10 @@ import pyarrow.compute as pc
 from pyarrow import acero
 
 from ledgerframes.errors import StoreError
-from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.documents import Documents, sealed, unsealed
+from ledgerframes.store.documents import Document, Documents, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.stored_tables import declared

@@ -8,8 +8,8 @@ import ledgerframes as lf
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store import history_tables
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.delta import compaction
-from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.delta import stored_files
+from ledgerframes.store.history_tables import Fetched
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
@@ -56,7 +56,7 @@ def test_commits_grow_slowly_until_they_are_large_and_those_by_the_minute_do_not
 def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store, monkeypatch):
     monkeypatch.setattr(history_tables, "_FILES_PER_PARTITION", 6)
     monkeypatch.setattr(history_tables, "_WORTH_JOINING", 2)
-    monkeypatch.setattr(compaction, "_TARGET", 30_000)  # joined files are large ones
+    monkeypatch.setattr(stored_files, "_TARGET", 30_000)  # joined files are large ones
     with lf.sandbox(updates=280, migrations=1) as net:
         report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)
     assert report.commits >= 14

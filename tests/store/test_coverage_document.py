@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.coverage_document import Document
+from ledgerframes.store.documents import Document
 from ledgerframes.store.table_sets import KNOWN_BY
 from tests.store.conftest import assert_whole
 

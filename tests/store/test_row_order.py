@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.store.delta import row_order
+from ledgerframes.store.delta import data_files
 from ledgerframes.store.delta.data_files import FileWriter
 from ledgerframes.tables.history import REASSIGNMENTS
 
@@ -21,8 +21,8 @@ RARE = "Splice.Round:OpenMiningRound"
 def small_slabs():
     """Row groups of 50 events, 10 of them to a slab."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(row_order, "SLAB", 500)
-        patched.setattr(row_order, "_SORTED_GROUP", 50)
+        patched.setattr(data_files, "SLAB", 500)
+        patched.setattr(data_files, "_SORTED_GROUP", 50)
         yield
 
 
@@ -71,7 +71,7 @@ def test_a_short_range_is_read_without_the_rest_of_a_joined_file(lake):
     times = lake.load("events", columns=["record_time"]).record_time
     middle = times.iloc[len(times) // 2]
     left, every = groups_read(lake, (ds.field("record_time") >= middle) & (ds.field("record_time") <= middle))
-    assert 0 < left <= 2 * row_order.SLAB // 50 < every
+    assert 0 < left <= 2 * data_files.SLAB // 50 < every
 
 
 def test_rows_that_nobody_takes_are_not_decoded(lake):

@@ -8,7 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.history_tables import Fetched
 from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 from ledgerframes.threads import ended, spawn

@@ -6,13 +6,12 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import InputError
-from ledgerframes.store.coverage_document import Document
-from ledgerframes.store.delta.commit_parts import KEEP, properties
 from ledgerframes.store.delta.storage_errors import plain_errors
-from ledgerframes.store.documents import Documents
+from ledgerframes.store.delta.table import KEEP, properties
+from ledgerframes.store.documents import Document, Documents
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.stored_snapshots import unfinished
-from ledgerframes.store.sync.sync_log import SYNCS, forget_runs
+from ledgerframes.store.sync.report import SYNCS, forget_runs
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 if TYPE_CHECKING:

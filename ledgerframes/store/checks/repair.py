@@ -21,19 +21,17 @@ from ledgerframes.errors import StoreError, visible
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import covered_rows, faults
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged, rows_of
-from ledgerframes.store.coverage_document import Document
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.tables import DERIVED_TABLES
+from ledgerframes.store.documents import Document
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.losses import Loss
-from ledgerframes.store.root import Root
+from ledgerframes.store.root import Loss, Root
 from ledgerframes.store.stored_snapshots import as_they_are
-from ledgerframes.store.stored_tables import STORED
-from ledgerframes.store.sync.snapshots import SNAPSHOTS
-from ledgerframes.store.sync.sync_log import SYNCS
+from ledgerframes.store.stored_tables import SNAPSHOTS, STORED
+from ledgerframes.store.sync.report import SYNCS
 from ledgerframes.store.table_sets import HISTORY, SETS, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import format_timestamp

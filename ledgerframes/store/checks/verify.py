@@ -18,7 +18,7 @@ from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.store.coverage import Interval, intersection, merged, missing, wanted_in, window_of
-from ledgerframes.store.delta.row_order import windows
+from ledgerframes.store.delta.data_files import windows
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.read.reading import Part, folders_of
 from ledgerframes.store.read.windows import lake_window

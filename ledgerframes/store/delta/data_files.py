@@ -1,5 +1,8 @@
 """The Parquet files of a store: written with a checksum per page, and one of the footer in the name.
 
+Events are sorted by template within a slab of time, so a read of a short range skips the rest of a month, and a read of
+one template skips the others.
+
 Parquet has checksums of pages only, and a changed footer can hide rows. A read verifies the pages that it uses,
 `check(full=True)` all of them.
 """
@@ -11,23 +14,26 @@ import re
 import time
 import uuid
 import zlib
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.fs as pa_fs
 import pyarrow.parquet as pq
 
-from ledgerframes.store.delta.row_order import group_size, slabs, sorted_by
 from ledgerframes.tables.kinds import JSON
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp, to_micros
 
 if TYPE_CHECKING:
+    import pyarrow.dataset as ds
     from deltalake.transaction import AddAction
 
 #: A name with the CRC-32 of the file's footer.
@@ -37,6 +43,91 @@ _LONGEST_STATISTIC: Final = 200
 #: The types of values whose extremes the log has.
 _COMPARED: Final = (str, int, datetime)
 _TAIL: Final = 8  # length of the footer and the magic bytes
+_TIME: Final = pa.timestamp("us", "UTC")
+#: The columns that events are sorted by; a table that lacks one is written in the order of arrival.
+_SORTED: Final = ("template_name", "choice")
+#: Rows of consecutive times that are sorted together: the minimum that a read of a short range decodes.
+SLAB: Final = 50_000
+#: A fifth of a slab: the part that a read of a rare template decodes. Smaller groups make larger files.
+_SORTED_GROUP: Final = 10_000
+#: The minimum that a read of a short range of any other table decodes.
+ROWS_PER_GROUP: Final = 20_000
+
+
+def sorted_by(table: Table) -> Sequence[str]:
+    """The columns that a table's rows are sorted by within a slab; each row group stores their extremes."""
+    return _SORTED if {*_SORTED} <= {*table.names} else ()
+
+
+def group_size(table: Table) -> int:
+    """The number of rows per row group of a table."""
+    return _SORTED_GROUP if sorted_by(table) else ROWS_PER_GROUP
+
+
+def slabs(table: Table, rows: pa.Table) -> Iterator[pa.Table]:
+    """The rows of a table in the order of its files, a slab at a time, so that at most a slab is copied."""
+    order = [(name, "ascending") for name in sorted_by(table)]
+    if not order:
+        yield rows
+        return
+    for start in range(0, rows.num_rows, SLAB):
+        slab = rows.slice(start, SLAB)
+        # Stable, so rows of one template and choice stay in the order of time.
+        yield slab.take(pc.sort_indices(slab, sort_keys=order))
+
+
+def windows(data: ds.Dataset, rows: pc.Expression | None = None, size: int = SLAB) -> Iterator[pc.Expression]:
+    """Parts of a dataset by record time, in order, of `size` rows each at most; rows of one time are not split.
+
+    Args:
+        data: has a column `record_time`.
+        rows: a filter; None for all rows.
+        size: the number of rows per part.
+    """
+    times = data.to_table(columns=["record_time"], filter=rows)["record_time"].cast(pa.int64()).to_numpy()
+    times = np.sort(times)
+    field, start = pc.field("record_time"), 0
+    while start < len(times):
+        end = start + size
+        if end < len(times):
+            # Before the time that would be split, or after it if it has more rows than a part.
+            end = int(np.searchsorted(times, times[end], "left"))
+            end = end if end > start else int(np.searchsorted(times, times[start], "right"))
+        part = (field >= _time(times[start])) & (field <= _time(times[min(end, len(times)) - 1]))
+        yield part if rows is None else rows & part
+        start = end
+
+
+def _time(micros: Any) -> pa.Scalar:
+    return pa.scalar(int(micros), _TIME)
+
+
+def parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:
+    """The rows by partition, in the given order; empty if there are no rows."""
+    if not rows.num_rows:
+        return
+    if not names:
+        yield {}, rows
+        return
+    parts: dict[tuple[Any, ...], list[pa.RecordBatch]] = defaultdict(list)
+    for batch in rows.to_batches():
+        for values, part in _parts(batch, names):
+            parts[values].append(part)
+    for values in list(parts):
+        yield dict(zip(names, values, strict=True)), pa.Table.from_batches(parts.pop(values))
+
+
+def _parts(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pa.RecordBatch]]:
+    """The rows of a batch by partition; most batches have one, and are not copied."""
+    if not batch.num_rows:
+        return
+    ends = [pc.min_max(batch[name]).as_py() for name in names]
+    if all(end["min"] == end["max"] and not batch[name].null_count for name, end in zip(names, ends, strict=True)):
+        yield tuple(end["min"] for end in ends), batch
+        return
+    for values in pa.table(batch.select(names)).group_by(list(names)).aggregate([]).to_pylist():
+        same = [pc.equal(batch[name], pa.scalar(values[name], batch[name].type)) for name in names]
+        yield tuple(values[name] for name in names), batch.filter(reduce(pc.and_, same))
 
 
 @dataclass(frozen=True)
@@ -77,8 +168,8 @@ class NewFile:
 class FileWriter:
     """Collects rows into one Parquet file in memory.
 
-    zstd; statistics for the columns that reads filter by, dictionaries for repeated values; rows in the order of
-    `row_order`.
+    zstd; statistics for the columns that reads filter by, dictionaries for repeated values; rows sorted within
+    each slab.
 
     Attributes:
         table: the declaration.

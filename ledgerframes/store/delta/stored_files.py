@@ -1,8 +1,10 @@
-"""The files that a table's log names: opened with checks, and examined for damage; `delta` and `check` call it."""
+"""The files that a table's log names: opened with checks, examined for damage, and joined where they are small."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,15 +15,27 @@ import pyarrow.fs as pa_fs
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.delta.data_files import filesystem, footer_size, has_own_footer
+from ledgerframes.store.delta.data_files import (
+    ROWS_PER_GROUP,
+    filesystem,
+    footer_size,
+    has_own_footer,
+    sorted_by,
+    windows,
+)
 from ledgerframes.store.delta.storage_errors import is_panic, plain_errors
+from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
+    import pyarrow.dataset as ds
     from deltalake import DeltaTable
+    from deltalake.transaction import RemoveAction
 
 #: The folder of a table for the files of rows that a later commit may replace.
 CHANGING: Final = "open"
+#: Maximum bytes of a joined file; one is held in memory while it is written.
+_TARGET: Final = 64_000_000
 _END: Final = 8  # the length of the footer and the magic bytes
 
 
@@ -50,6 +64,20 @@ class StoredFile:
     def changes(self) -> bool:
         """Whether a later commit may replace its rows."""
         return self.path.startswith(f"{CHANGING}/")
+
+    @property
+    def small(self) -> bool:
+        """Whether it should be joined with others once there are many; two larger ones never fit one file."""
+        return 2 * self.size <= _TARGET
+
+    def removed(self, *, changes: bool) -> RemoveAction:
+        """The log action that removes a file from the table."""
+        from deltalake.transaction import RemoveAction
+
+        values: dict[str, str | None] = {name: str(value) for name, value in self.partition.items()}
+        # Delta counts in milliseconds.
+        now = time.time_ns() // 1_000_000
+        return RemoveAction(self.path, changes, now, size=self.size, partition_values=values)
 
 
 @dataclass(frozen=True)
@@ -216,3 +244,66 @@ def _tail(opened: pa.NativeFile, size: int) -> bytes:
 def _last(opened: pa.NativeFile, size: int, count: int) -> bytes:
     opened.seek(max(0, size - count))
     return bytes(opened.read(min(count, size)))
+
+
+def groups_to_join(
+    files: Iterable[StoredFile], partition: Sequence[tuple[str, str, Any]] | None
+) -> Iterator[list[StoredFile]]:
+    """The groups of small files to join, in order of time.
+
+    Args:
+        files: the files of a table.
+        partition: the partition, as `(name, "=", value)`; None for all.
+    """
+    wanted = {name: str(value) for name, _, value in partition or ()}
+    parts: dict[tuple[str, ...], list[StoredFile]] = defaultdict(list)
+    for file in files:
+        values = {name: str(value) for name, value in file.partition.items()}
+        if all(values.get(name) == value for name, value in wanted.items()):
+            parts[(str(file.changes), *values.values())].append(file)
+    for part in parts.values():
+        yield from _groups(sorted(part, key=lambda file: (file.interval or (0, 0, 0), file.path)))
+
+
+def _groups(part: Sequence[StoredFile]) -> Iterator[list[StoredFile]]:
+    group: list[StoredFile] = []
+    size = 0
+    for file in part:
+        if file.size >= _TARGET:
+            continue
+        if group and size + file.size > _TARGET:
+            if len(group) > 1:
+                yield group
+            group, size = [], 0
+        group.append(file)
+        size += file.size
+    if len(group) > 1:
+        yield group
+
+
+def joined_rows(
+    table: Table, data: ds.FileSystemDataset, paths: Iterable[str], schema: pa.Schema
+) -> Iterator[pa.Table]:
+    """The rows of some files of a table, a row group or a slab at a time."""
+    import pyarrow.dataset as ds
+
+    fragments = {fragment.path: fragment for fragment in data.get_fragments()}
+    chosen = [fragments[path] for path in paths]
+    if not sorted_by(table):
+        yield from _row_groups(chosen, schema)
+        return
+    files = ds.FileSystemDataset(chosen, data.schema, data.format, data.filesystem)
+    for part in windows(files):
+        yield files.to_table(columns=schema.names, filter=part).cast(schema).sort_by("record_time")
+
+
+def _row_groups(fragments: Iterable[ds.Fragment], schema: pa.Schema) -> Iterator[pa.Table]:
+    buffered = schema.empty_table()
+    for fragment in fragments:
+        for batch in fragment.to_batches(schema=schema, batch_size=ROWS_PER_GROUP, batch_readahead=1):
+            buffered = pa.concat_tables([buffered, pa.Table.from_batches([batch]).cast(schema)])
+            while buffered.num_rows >= ROWS_PER_GROUP:
+                yield buffered.slice(0, ROWS_PER_GROUP)
+                buffered = buffered.slice(ROWS_PER_GROUP)
+    if buffered.num_rows:
+        yield buffered

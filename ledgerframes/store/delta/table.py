@@ -14,24 +14,35 @@ import pyarrow.compute as pc
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import StoreError
-from ledgerframes.store.delta.commit_parts import KEEP, NUMBER, parted, properties, removed
-from ledgerframes.store.delta.compaction import groups_to_join, is_small, joined_rows
-from ledgerframes.store.delta.data_files import FileWriter, NewFile, filesystem, indexed_columns
+from ledgerframes.store.delta.data_files import FileWriter, NewFile, filesystem, indexed_columns, parted
 from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.storage_errors import is_there, plain_errors
-from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile
+from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, groups_to_join, joined_rows
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
 from ledgerframes.tables.table import Table
 from ledgerframes.threads import to_the_end
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
-    from deltalake import DeltaTable
+    from deltalake import CommitProperties, DeltaTable
     from deltalake.transaction import AddAction, RemoveAction
 
 #: A checkpoint after this many commits keeps opening a table fast.
 # Without checkpoints, opening a table reads every log entry: after 3,000 commits one took 225 ms instead of 28.
 _CHECKPOINT_EVERY: Final = 50
+#: The name under which a log stores the number of its document.
+NUMBER: Final = "ledgerframes"
+#: How long logs and files are kept: only `compact(forget_before=)` removes any.
+KEEP: Final = "interval 36500 days"
+
+
+def properties(number: int | None = None) -> CommitProperties:
+    """The properties of a commit: the number of a document; a commit of another writer in between is a conflict."""
+    from deltalake import CommitProperties, Transaction
+
+    # No retries: changes by another writer since the table was read may make this commit wrong.
+    transactions = [] if number is None else [Transaction(NUMBER, number)]
+    return CommitProperties(app_transactions=transactions, max_commit_retries=0)
 
 
 class DeltaStoreTable:
@@ -93,7 +104,7 @@ class DeltaStoreTable:
         files = self.files
         if files is None or not self._partition_by:
             return Counter()
-        listed = [file for file in files.listed.values() if is_small(file) or not small]
+        listed = [file for file in files.listed.values() if file.small or not small]
         return Counter(tuple(str(file.partition[name]) for name in self._partition_by) for file in listed)
 
     @property
@@ -255,7 +266,7 @@ class DeltaStoreTable:
         with plain_errors(self.url, "be written"):
             added = [*self._stored(rows), *(self._file(part, {}, CHANGING) for part in changing), *files]
             actions = [file.added(changes=True) for file in added]
-            self._commit([*actions, *(removed(file, changes=True) for file in without)], number)
+            self._commit([*actions, *(file.removed(changes=True) for file in without)], number)
         self._changed()
 
     def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
@@ -279,7 +290,7 @@ class DeltaStoreTable:
                     writer.write(rows)
                 joined = self._put(writer, group[0].partition, CHANGING if group[0].changes else "")
                 # `changes=False` marks rows as only moved, so programs that follow the table do not see them as new.
-                self._commit([joined.added(changes=False), *(removed(file, changes=False) for file in group)])
+                self._commit([joined.added(changes=False), *(file.removed(changes=False) for file in group)])
             self._handle.create_checkpoint()
         self._changed()
 

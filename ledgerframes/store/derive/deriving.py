@@ -20,13 +20,13 @@ from ledgerframes.errors import PartialResultError, StoreError, visible
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
 from ledgerframes.store.coverage import Interval, beyond, lies_in, merged
-from ledgerframes.store.coverage_document import Progress
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.kept_rows import files_of, open_rows
 from ledgerframes.store.derive.progress import NEW, Basis, read, why_again
 from ledgerframes.store.derive.rules import Change, changes, supply_rows
 from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
+from ledgerframes.store.documents import Progress
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
 from ledgerframes.store.table_sets import HISTORY

@@ -8,8 +8,8 @@ from typing import Final
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond
-from ledgerframes.store.coverage_document import Document, Progress
 from ledgerframes.store.derive.tables import VERSIONS
+from ledgerframes.store.documents import Document, Progress
 from ledgerframes.store.root import Root
 
 #: The reason for computing a table that did not exist yet.

@@ -11,8 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.results import html_table
-from ledgerframes.store.coverage import BEGINNING, CLOSED, intersection
-from ledgerframes.store.coverage_document import Begin, Coverage
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Begin, Coverage, intersection
 
 
 def coverage_frame(coverage: Coverage) -> pd.DataFrame:

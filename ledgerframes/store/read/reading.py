@@ -17,10 +17,16 @@ from ledgerframes.frames import provenance
 from ledgerframes.loaders.opening import proof
 from ledgerframes.models.inputs import in_batches
 from ledgerframes.paging.cursor import Cursor, Window
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection, merged, missing, rows_of, wanted_in
-from ledgerframes.store.coverage_document import Coverage
+from ledgerframes.store.coverage import (
+    Coverage,
+    Interval,
+    holes_of,
+    intersection,
+    rows_of,
+    wanted_in,
+)
 from ledgerframes.store.delta.damage import damage_named
-from ledgerframes.store.delta.row_order import SLAB, windows
+from ledgerframes.store.delta.data_files import SLAB, windows
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read as read_progress
 from ledgerframes.store.derive.tables import DERIVED_TABLES
@@ -38,7 +44,7 @@ from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_w
 from ledgerframes.store.table_sets import VERDICTS, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
-from ledgerframes.timestamps import EARLIEST, format_timestamp
+from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -93,49 +99,6 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
     ids = coverage.migrations
     requested = [interval for migration_id in ids if (interval := wanted_in(window, migration_id)) is not None]
     return intersection(covered, requested), bool(covered) and not (holes or before)
-
-
-def holes_of(coverage: Coverage, window: Window) -> tuple[Interval, ...]:
-    """The parts of a window that the store lacks; an open side of a window asks for nothing beyond the stored range.
-
-    Nor does a migration that was read up to the next one have a gap after its end, if that is covered from its start:
-    otherwise something between them was never asked for, or had been pruned before it was read.
-    """
-    holes: list[Interval] = []
-    covered, begin, ids = coverage.common, coverage.begin, coverage.migrations
-    joined = {one for one, later in pairwise(ids) if coverage.joins(one, later)}
-    for one, later in pairwise(ids):
-        if one not in joined and later > one + 1 and wanted_in(window, one + 1) is not None:
-            holes.append(Interval(one + 1, BEGINNING, CLOSED))
-    start = coverage.start
-    if start is not None and window.start is not None and window.start < (start.migration_id, EARLIEST):
-        holes.append(Interval(max(window.start.migration_id, 0), BEGINNING, CLOSED))
-    named_late = window.names_start and begin is not None and begin.late is not None
-    if named_late and begin is not None and window.start is not None and window.start < (begin.migration_id, EARLIEST):
-        holes.append(Interval(begin.migration_id, BEGINNING, begin.lo))
-    for migration_id in ids:
-        requested = wanted_in(window, migration_id)
-        if requested is None:
-            continue
-        inside = [interval for interval in covered if interval.migration_id == migration_id]
-        unknown = begin is not None and begin.proven is None
-        first = migration_id == ids[0] or coverage.starts_at_a_time(migration_id)
-        open_start = first and (unknown or (requested.lo == BEGINNING and not window.names_start))
-        lo = max(requested.lo, inside[0].lo) if open_start else requested.lo
-        hi = requested.hi
-        # As far as the later ones were read: a sync had an end, and a window without one asks for no more than that.
-        stored = max(one.hi for one in covered if one.migration_id >= migration_id)
-        as_far = not window.has_end and inside[-1].hi == stored
-        if migration_id in joined or as_far if migration_id < ids[-1] else hi == CLOSED:
-            hi = max(min(hi, inside[-1].hi), lo)  # the store ends here, and need not reach further
-        if lo < hi:
-            holes += missing(Interval(migration_id, lo, hi), covered)
-    if not ids and (window.start or window.end or window.since is not None or window.until is not None):
-        holes.append(Interval(0, BEGINNING, CLOSED))
-    for cursor in (window.start, window.end):
-        if ids and cursor is not None and cursor.migration_id > ids[-1]:
-            holes.append(Interval(cursor.migration_id, BEGINNING, CLOSED))
-    return merged(holes)
 
 
 def folders_of(data: ds.Dataset, rows: pc.Expression | None) -> Iterator[ds.Dataset]:

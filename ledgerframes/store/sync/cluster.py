@@ -30,10 +30,9 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import BEGINNING, Interval, beyond, window_of
 from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.fetched import Fetched, Opening
-from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.history_tables import Fetched, HistoryTables, Opening
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.sync.probing import Prober
+from ledgerframes.store.sync.fetching import Prober
 
 _log = logging.getLogger("ledgerframes.store")
 # The second task waits at the worker, so that it does not idle while a result travels.

@@ -12,8 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.store.fetched import Fetched
-from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.history_tables import Fetched, HistoryTables
 from ledgerframes.store.sync.scheduling import Scheduler
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.threads import result

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.proofs import NOTHING
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, intersection
-from ledgerframes.store.coverage_document import Begin
-from ledgerframes.store.fetched import Fetched, Opening
-from ledgerframes.store.history_tables import HistoryTables
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Begin, Interval, intersection
+from ledgerframes.store.history_tables import Fetched, HistoryTables, Opening
 from ledgerframes.store.sync.agreement import Agreement
 
 

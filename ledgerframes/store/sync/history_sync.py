@@ -17,6 +17,7 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import (
     BEGINNING,
     CLOSED,
+    Begin,
     Interval,
     beyond,
     intersection,
@@ -25,15 +26,13 @@ from ledgerframes.store.coverage import (
     share_of,
     wanted_in,
 )
-from ledgerframes.store.coverage_document import Begin
-from ledgerframes.store.fetched import Fetched
+from ledgerframes.store.history_tables import Fetched
 from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST, UNKNOWN, are_two, first_update
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.compare import Comparison
-from ledgerframes.store.sync.fetching import Fetcher
+from ledgerframes.store.sync.fetching import Fetcher, Prober
 from ledgerframes.store.sync.finality import Finality
-from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 

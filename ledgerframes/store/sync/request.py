@@ -5,7 +5,7 @@ It is passed on whole, so that an argument is declared in the public signatures 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -18,9 +18,8 @@ from ledgerframes.paging.cursor import Bound, Duration, When, Window, wanted_win
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.store.derive.tables import derivable
-from ledgerframes.store.stored_tables import declared
+from ledgerframes.store.stored_tables import SNAPSHOTS, declared
 from ledgerframes.store.sync.scheduling import Scheduler, ThreadScheduler
-from ledgerframes.store.sync.snapshots import SNAPSHOTS, check_snapshots
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Clock, SystemClock
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 #: The sources of the update history.
 SOURCES: Final = ("auto", "pages", "objects")
+#: The snapshots that are read party by party.
+BY_PARTY: Final = frozenset({"holdings_summary", "transfer_preapprovals"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +95,7 @@ class SyncRequest:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        check_snapshots(self.snapshots, self.owners)
+        _check_snapshots(self.snapshots, self.owners)
         if self.source == "objects" and HISTORY not in self.sets:
             wanted = ", ".join(cast("tuple[str, ...]", self.tables))
             raise InputError(
@@ -157,3 +158,19 @@ def _table_names(tables: Iterable[str] | None) -> tuple[str, ...]:
     if not wanted:
         raise InputError("tables=[] names nothing to sync; leave it out for the history")
     return tuple(dict.fromkeys(wanted))
+
+
+def _check_snapshots(names: Sequence[str], parties: Sequence[str] | None) -> None:
+    """Refuse tables that cannot be loaded, before anything is sent.
+
+    Raises:
+        InputError: parties are needed and missing, or given and not used.
+    """
+    needing = [name for name in names if name in BY_PARTY]
+    if needing and not parties:
+        raise InputError(f"tables={needing}: these are read party by party; give parties=[...]")
+    if parties and not needing:
+        raise InputError(
+            f"parties= is for {' and '.join(sorted(BY_PARTY))}, which are read party by party, and tables= names"
+            " none of them; other tables are synced whole, so leave parties= out"
+        )

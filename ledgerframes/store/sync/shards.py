@@ -11,7 +11,7 @@ from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, Reading
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval, window_of
-from ledgerframes.store.fetched import Fetched, Opening
+from ledgerframes.store.history_tables import Fetched, Opening
 from ledgerframes.timestamps import EARLIEST
 
 # The density is an estimate, and a page that is a little too small costs another request.

@@ -17,24 +17,21 @@ from ledgerframes.models.unknown_movers import unknown_movers
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages, object_index
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop, held_back
+from ledgerframes.store.coverage import holes_of
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.deriving import derive_tables, derived_tables
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.read.reading import holes_of
 from ledgerframes.store.root import Root
-from ledgerframes.store.sync.active_contracts import SnapshotSync
 from ledgerframes.store.sync.agreement import Agreement, network_for
 from ledgerframes.store.sync.committing import CommitSize, Committer
-from ledgerframes.store.sync.fetching import Fetcher
+from ledgerframes.store.sync.fetching import Fetcher, Prober
 from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.history_sync import HistorySync
-from ledgerframes.store.sync.probing import Prober
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
-from ledgerframes.store.sync.report import SyncReport
+from ledgerframes.store.sync.report import SyncReport, is_known, keep
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers
-from ledgerframes.store.sync.snapshots import load_snapshot
-from ledgerframes.store.sync.sync_log import is_known, keep
+from ledgerframes.store.sync.snapshots import SnapshotSync, load_snapshot
 from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
