@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib import metadata
 from typing import Final
 
-from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.decoding.pages import choice
 from ledgerframes.version import __version__
 
 #: Required packages, and optional ones that are used if installed.

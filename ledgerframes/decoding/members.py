@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.decoding.pages import choice
 
 _MOST_NAMES: Final = 500  # positions for all names and rows must fit in memory
 

@@ -1,4 +1,4 @@
-"""The compiled decoder of pages of updates; `PagedHistory` calls it, and else takes the Python path.
+"""The compiled decoder of pages of updates, if there is one; `PagedHistory` calls it, and else takes the Python path.
 
 The Python path, `history` and `page_index`, defines the correct result. The compiled decoder either decodes a page or
 leaves it to the Python path. Errors always come from the Python path.
@@ -6,20 +6,83 @@ leaves it to the Python path. Errors always come from the Python path.
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from itertools import starmap
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.decoding.compiled.sources import digest, sources
 from ledgerframes.decoding.history import Batches
+from ledgerframes.errors import ConfigurationError
 from ledgerframes.paging.cursor import Cursor, PageIndex
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 
 _TABLES: Final = (UPDATES, EVENTS, REASSIGNMENTS)
+VARIABLE: Final = "LEDGERFRAMES_DECODER"
+COMPILED: Final = "compiled"
+PYTHON: Final = "python"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The decoder in use.
+
+    Attributes:
+        name: "compiled" or "python".
+        why: why it is not the compiled one.
+        advice: the remedy for that, if there is one.
+        module: the compiled decoder's module; None if the Python path has to run.
+    """
+
+    name: str
+    why: str = ""
+    advice: str = ""
+    module: ModuleType | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.why})" if self.why else self.name
+
+
+def choice() -> Choice:
+    """Choose the decoder, by `LEDGERFRAMES_DECODER` and by what was built.
+
+    Raises:
+        ConfigurationError: the variable is neither "compiled" nor "python", or names a decoder that is not available.
+    """
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted not in {"", COMPILED, PYTHON}:
+        raise ConfigurationError(f"{VARIABLE}={wanted!r} is not valid: give 'compiled' or 'python', or unset it")
+    if wanted == PYTHON:
+        return Choice(PYTHON, f"{VARIABLE} asks for it")
+    built = _built()
+    if built.module is None and wanted == COMPILED:
+        raise ConfigurationError(f"{VARIABLE}={wanted!r} is not possible: {built.why}; {built.advice}")
+    return built
+
+
+@cache
+def _built() -> Choice:
+    """The extension, or the reason why it is not usable."""
+    try:
+        module = import_module("ledgerframes.decoding.compiled._decoder")
+    except ImportError as error:
+        why = "the compiled decoder was not built" if isinstance(error, ModuleNotFoundError) else str(error)
+        return Choice(PYTHON, why, "reinstall it with a C++ compiler available, for several times the speed")
+    folder = Path(__file__).parent / "compiled"
+    # In a checkout the sources are next to the module, and may have changed since.
+    if not sources(folder) or digest(folder) == module.SOURCES:
+        return Choice(COMPILED, module=module)
+    stale = Choice(PYTHON, "the compiled decoder was built from other sources", "run `make setup`")
+    warnings.warn(f"{stale.why}, so it is not used: {stale.advice}", RuntimeWarning, stacklevel=2)
+    return stale
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from ledgerframes.store.delta.data_files import filesystem, put_file
 from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.storage_errors import plain_errors
 from ledgerframes.store.stored_snapshots import StoredSnapshot
-from ledgerframes.store.table_sets import KNOWN_BY
+from ledgerframes.store.stored_tables import KNOWN_BY
 from ledgerframes.write_aside import written_aside
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.root import Root
-from ledgerframes.store.table_sets import HISTORY, KNOWN_BY, TableSet
+from ledgerframes.store.stored_tables import HISTORY, KNOWN_BY, TableSet
 from ledgerframes.timestamps import EARLIEST, LATEST
 
 #: The tables of the update history, in the order in which they are written.

@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.derive.tables import DERIVABLE
 from ledgerframes.store.documents import Documents, LakeFile, decoded, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.root import Root
-from ledgerframes.store.stored_tables import STORED, declared
+from ledgerframes.store.stored_tables import HISTORY, STORED, TableSet, declared, set_of
 from ledgerframes.store.sync.report import SYNCS, find_document
 from ledgerframes.store.sync.servers import Lately
-from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
 
 #: Documents are numbered by microseconds, and none is older than 2001.
 _FIRST: Final = 1_000_000_000_000_000
@@ -235,6 +235,11 @@ class Lake:
     def network(self) -> dict[str, str]:
         """The identity of the store's network; empty while nothing names it."""
         return self.root().document.network
+
+    def derived(self) -> tuple[str, ...]:
+        """The computed tables that the store has."""
+        names = self.root().names
+        return tuple(name for name in DERIVABLE if name in names)
 
     def holds(self, update_ids: Sequence[str]) -> bool:
         """Whether any of some updates is stored."""

@@ -23,8 +23,7 @@ from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.documents import Document
-from ledgerframes.store.stored_tables import STORED
-from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
+from ledgerframes.store.stored_tables import HISTORY, STORED, TableSet, set_of
 
 if TYPE_CHECKING:
     from ledgerframes.store.lake import Lake

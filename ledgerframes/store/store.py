@@ -19,7 +19,7 @@ from ledgerframes.store.checks.compact import compact
 from ledgerframes.store.checks.repair import RepairReport, repair
 from ledgerframes.store.checks.verify import verify
 from ledgerframes.store.coverage import missing_windows
-from ledgerframes.store.derive.deriving import DeriveReport, derive_tables, derived_tables
+from ledgerframes.store.derive.deriving import DeriveReport, derive_tables
 from ledgerframes.store.derive.kept_rows import derived_rows
 from ledgerframes.store.derive.tables import derivable
 from ledgerframes.store.keywords import AsOf
@@ -28,12 +28,12 @@ from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame, store_html
 from ledgerframes.store.read.loading import dask, load, part_of, scan, sql, whole
 from ledgerframes.store.read.reporting import report
+from ledgerframes.store.stored_tables import SETS, set_of
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
 from ledgerframes.store.sync.report import SYNCS, SyncReport, all_runs
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
-from ledgerframes.store.table_sets import SETS, set_of
 from ledgerframes.timestamps import to_micros
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Store:
         wanted = None if tables is None else derivable(tables, "tables")
         self._lake.existing()
         with self._lake.writing():
-            names = derived_tables(self._lake) if wanted is None else wanted
+            names = self._lake.derived() if wanted is None else wanted
             return derive_tables(self._lake, names)
 
     def _pinned(self, as_of: AsOf | None = None) -> Store:

@@ -1,14 +1,17 @@
-"""`STORED`, `declared`: the tables that a lake can have, as it keeps them; all of `store` uses it."""
+"""The tables that a lake can have, as it keeps them; all of `store` uses it.
+
+Those of one history are a `TableSet`, which commits rows and coverage together.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ledgerframes.errors import InputError
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
 from ledgerframes.store.derive.tables import DERIVED_TABLES, function_of
 from ledgerframes.store.sync.report import SYNCS
-from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
 from ledgerframes.tables.derived import COMPUTED
@@ -35,8 +38,54 @@ SNAPSHOTS: Final = (
     "holdings_summary", "licenses", "instruments", "name_entries", "name_rules", "transfer_offers",
     "transfer_preapprovals", "users", ACTIVE_CONTRACTS.name,
 )  # fmt: skip
+#: The property that identifies a table's network: the network's first migration and update.
+NETWORK: Final = "ledgerframes.network"
+
+#: The property with the network's synchronizers and its DSO's party: a scan may prune the first update.
+KNOWN_BY: Final = "ledgerframes.known_by"
+
+
+@dataclass(frozen=True)
+class TableSet:
+    """The tables of one history in a store, with coverage of their own.
+
+    Attributes:
+        name: its name in messages.
+        pages: the history that fills the tables.
+        first: the property of its tables that names the first item of that history.
+    """
+
+    name: str
+    pages: PagedHistory
+    first: str
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The tables in the order of writing: readers see an item only once everything that belongs to it is stored."""
+        return self.pages.tables
+
+    @property
+    def index(self) -> str:
+        """The table that is written last, with one row per item."""
+        return self.pages.index
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The tables in the order in which people name them, the index first."""
+        return tuple(reversed(self.order))
+
+
+HISTORY: Final = TableSet("history", UPDATE_HISTORY, NETWORK)
+# The first event can be a rejected request, which is not in the update history, so it names no network.
+VERDICTS: Final = TableSet("verdicts", EVENT_HISTORY, "ledgerframes.first_event")
+SETS: Final = (HISTORY, VERDICTS)
 #: The tables that a store can have.
 STORED: Final = (*(name for of in SETS for name in of.shown), REJECTS.name, *SNAPSHOTS, *DERIVED_TABLES)
+
+
+def set_of(table: str) -> TableSet | None:
+    """The set that a table belongs to; None for snapshots and other tables."""
+    return next((tables for tables in SETS if table in tables.order), None)
 
 
 def declared(name: str) -> Table:

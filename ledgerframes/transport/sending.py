@@ -19,9 +19,8 @@ from ledgerframes.decoding.splitting import UNREADABLE
 from ledgerframes.errors import DecodeError, InputError, RequestError
 from ledgerframes.stopping import Stop, held_back
 from ledgerframes.transport.classify import is_page, judge_broken, judge_page, judge_refusal, judge_unreadable
-from ledgerframes.transport.masking import MASK
 from ledgerframes.transport.request import Answer, BodyFile, Failure, Prepared, Request
-from ledgerframes.transport.transport import Transport
+from ledgerframes.transport.transport import MASK, Transport
 
 T = TypeVar("T")
 Read = Callable[[bytes], Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -14,8 +14,10 @@ from ledgerframes.config.settings import INTERFACES, Interface, Secret, Settings
 from ledgerframes.config.token_sources import CachedToken, ClientCredentials
 from ledgerframes.errors import ConfigurationError, NoAnswerError, visible
 from ledgerframes.stopping import Stop
-from ledgerframes.transport.masking import Mask
 from ledgerframes.transport.request import AGENT, Credential, Failure, Prepared, Received
+
+if TYPE_CHECKING:
+    from ledgerframes.transport.transport import Mask
 
 T = TypeVar("T")
 #: Makes one attempt, as `http.send_once` does, with a token or without one.

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.decoding.pages import choice
 from tests.benchmarks.measuring import Row
 
 LIBRARIES = ("pandas", "pyarrow", "msgspec", "orjson", "httpx", "numpy", "deltalake", "duckdb")

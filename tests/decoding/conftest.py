@@ -2,7 +2,7 @@
 
 import pytest
 
-from ledgerframes.decoding.compiled.choice import VARIABLE, choice
+from ledgerframes.decoding.pages import VARIABLE, choice
 
 
 @pytest.fixture(params=["compiled", "python"])

@@ -8,17 +8,15 @@ from pathlib import Path
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.decoding.compiled.choice import VARIABLE, choice
 from ledgerframes.decoding.compiled.sources import digest, sources
-from ledgerframes.decoding.pages import read_compiled
+from ledgerframes.decoding.pages import VARIABLE, choice, read_compiled
 from tests.decoding.items import decoded, page_of, transaction
 
 PACKAGE = Path(lf.__file__).parent
 FOLDER = Path("decoding") / "compiled"
 BODY = page_of(transaction())
 TOLD = (
-    "import warnings; warnings.simplefilter('always')\n"
-    "from ledgerframes.decoding.compiled.choice import choice; print(choice())"
+    "import warnings; warnings.simplefilter('always')\nfrom ledgerframes.decoding.pages import choice; print(choice())"
 )
 
 

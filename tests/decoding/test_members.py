@@ -5,8 +5,8 @@ import random
 import pyarrow as pa
 import pytest
 
-from ledgerframes.decoding.compiled.choice import COMPILED, choice
 from ledgerframes.decoding.members import members_of
+from ledgerframes.decoding.pages import COMPILED, choice
 from ledgerframes.errors import InputError
 from ledgerframes.models.payloads.columns import leaves
 from tests.fuzz import members

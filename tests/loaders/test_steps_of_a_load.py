@@ -42,8 +42,8 @@ print(json.dumps({"requests": requests, "functions": len(entered), "files": len(
 @pytest.mark.parametrize(
     ("call", "requests", "files", "functions"),
     [
-        ("lf.load_history(net, limit=10)", 1, 28, 130),
-        ("lf.open_store(tempfile.mkdtemp()).sync(net, progress=False)", 10, 66, 400),
+        ("lf.load_history(net, limit=10)", 1, 26, 125),
+        ("lf.open_store(tempfile.mkdtemp()).sync(net, progress=False)", 10, 52, 399),
     ],
     ids=["page", "sync"],
 )

@@ -30,10 +30,9 @@ from ledgerframes.store.checks.check import check
 from ledgerframes.store.coverage import BEGINNING
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, load_table
-from ledgerframes.store.stored_tables import declared
+from ledgerframes.store.stored_tables import HISTORY, declared
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
-from ledgerframes.store.table_sets import HISTORY
 from ledgerframes.timestamps import LATEST, format_timestamp
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock

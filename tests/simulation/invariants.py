@@ -15,7 +15,7 @@ import pyarrow as pa
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
-from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.stored_tables import HISTORY
 from ledgerframes.timestamps import LATEST
 from tests.simulation.faults import Holds
 from tests.simulation.net import Seen

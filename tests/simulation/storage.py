@@ -27,8 +27,7 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.documents import Document, Documents, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.stored_tables import declared
-from ledgerframes.store.table_sets import HISTORY, set_of
+from ledgerframes.store.stored_tables import HISTORY, declared, set_of
 from ledgerframes.tables.table import Table
 
 URL = "memory://lake"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ledgerframes.store.table_sets import HISTORY, VERDICTS, TableSet
+from ledgerframes.store.stored_tables import HISTORY, VERDICTS, TableSet
 from ledgerframes.timestamps import format_timestamp
 from tests.simulation.world import Item, body_of
 

@@ -6,7 +6,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.store.documents import Document
-from ledgerframes.store.table_sets import KNOWN_BY
+from ledgerframes.store.stored_tables import KNOWN_BY
 from tests.store.conftest import assert_whole
 
 

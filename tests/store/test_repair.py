@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import ledgerframes as lf
-from ledgerframes.store.table_sets import HISTORY, VERDICTS
+from ledgerframes.store.stored_tables import HISTORY, VERDICTS
 from tests.store.conftest import LATE, adopt, assert_whole, data_files, flip, smallest
 
 READ_AGAIN = (*HISTORY.order, *VERDICTS.order)

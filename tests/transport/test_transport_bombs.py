@@ -19,10 +19,10 @@ from ledgerframes.errors import NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint, http
 from ledgerframes.transport.classify import PREVIEW, page_words, preview
 from ledgerframes.transport.http import MOST_VALUES, collect
-from ledgerframes.transport.masking import SHORTEST, SHORTEST_PART, Mask
 from ledgerframes.transport.no_answer import UnusableAnswer
 from ledgerframes.transport.public_addresses import why_refused
 from ledgerframes.transport.request import Received
+from ledgerframes.transport.transport import SHORTEST, SHORTEST_PART, Mask
 
 READ = Endpoint(interface="scan", method="GET", path="/v0/thing")
 LIMIT = 2_000_000

@@ -14,7 +14,7 @@ from ledgerframes.apps.versions import versions
 from ledgerframes.config.profiles import FILE, config_folder
 from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
 from ledgerframes.config.token_sources import claims, expiry
-from ledgerframes.decoding.compiled.choice import VARIABLE, choice
+from ledgerframes.decoding.pages import VARIABLE, choice
 from ledgerframes.errors import ConfigurationError, LedgerframesError
 from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text

@@ -18,9 +18,8 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot
-from ledgerframes.store.stored_tables import SNAPSHOTS, declared
+from ledgerframes.store.stored_tables import SETS, SNAPSHOTS, declared
 from ledgerframes.store.sync.report import SYNCS
-from ledgerframes.store.table_sets import SETS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 
 _NEWER: Final = "load another snapshot and go by its loaded_at"

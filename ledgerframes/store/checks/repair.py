@@ -30,9 +30,8 @@ from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Loss, Root
 from ledgerframes.store.stored_snapshots import as_they_are
-from ledgerframes.store.stored_tables import SNAPSHOTS, STORED
+from ledgerframes.store.stored_tables import HISTORY, SETS, SNAPSHOTS, STORED, set_of
 from ledgerframes.store.sync.report import SYNCS
-from ledgerframes.store.table_sets import HISTORY, SETS, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import format_timestamp
 

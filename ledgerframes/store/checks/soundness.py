@@ -19,7 +19,7 @@ from ledgerframes.models.interrupting import interruptible
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import rows_of
 from ledgerframes.store.root import Root
-from ledgerframes.store.table_sets import HISTORY, TableSet
+from ledgerframes.store.stored_tables import HISTORY, TableSet
 
 REPAIR: Final = "run store.repair(), then sync: it is read again"
 _MEMORY: Final = "1GB"

@@ -14,7 +14,7 @@ from ledgerframes.store.coverage import Interval, rows_of
 from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.read.reading import folders_of, load_table
 from ledgerframes.store.root import Root
-from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.stored_tables import HISTORY
 
 #: A chunk ends once it has this many events and legs, which bounds memory, however long the history is.
 # With payloads of 2 kB a chunk takes 200 MB; a day of a busy network has millions of events.

@@ -29,7 +29,7 @@ from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, S
 from ledgerframes.store.documents import Progress
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
-from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.stored_tables import HISTORY
 
 _log = logging.getLogger("ledgerframes.store")
 _CARRIED = OPEN_CONTRACTS.name
@@ -66,12 +66,6 @@ class DeriveReport(Result):
         lines += [f"computed again: {name}, because {why}" for name, why in self.again.items()]
         lines += [f"computed for {interval}" for interval in self.settled]
         return "\n".join(map(visible, lines))
-
-
-def derived_tables(lake: Lake) -> tuple[str, ...]:
-    """The computed tables that a store has."""
-    names = lake.root().names
-    return tuple(name for name in DERIVABLE if name in names)
 
 
 def derive_tables(lake: Lake, wanted: Sequence[str]) -> DeriveReport:

@@ -24,7 +24,7 @@ from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, S
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import sorted_rows
 from ledgerframes.store.root import Root
-from ledgerframes.store.table_sets import HISTORY
+from ledgerframes.store.stored_tables import HISTORY
 
 #: The columns that rows are ordered by, as their models order them; then by their key.
 _ORDERS: Final = {

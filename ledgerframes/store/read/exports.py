@@ -23,8 +23,7 @@ from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.star.exporting import star_export, star_format
 from ledgerframes.store.star.star import Star
-from ledgerframes.store.stored_tables import STORED, declared
-from ledgerframes.store.table_sets import set_of
+from ledgerframes.store.stored_tables import STORED, declared, set_of
 
 if TYPE_CHECKING:
     from ledgerframes.store.root import Root

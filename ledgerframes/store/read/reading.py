@@ -41,7 +41,7 @@ from ledgerframes.store.read.windows import (
 )
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_whole
-from ledgerframes.store.table_sets import VERDICTS, set_of
+from ledgerframes.store.stored_tables import VERDICTS, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp

@@ -17,8 +17,7 @@ from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import Basis, of_another_part, read
 from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS
-from ledgerframes.store.stored_tables import SNAPSHOTS, STORED
-from ledgerframes.store.table_sets import HISTORY, TableSet, set_of
+from ledgerframes.store.stored_tables import HISTORY, SNAPSHOTS, STORED, TableSet, set_of
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 

@@ -20,7 +20,7 @@ from ledgerframes.store.derive.kept_rows import derived_data
 from ledgerframes.store.read.model_inputs import gives_of, known_of
 from ledgerframes.store.read.reading import Part, folders_of
 from ledgerframes.store.root import Root
-from ledgerframes.store.table_sets import HISTORY, VERDICTS
+from ledgerframes.store.stored_tables import HISTORY, VERDICTS
 from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")

@@ -22,10 +22,10 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.stored_tables import KNOWN_BY, NETWORK
 from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update
 from ledgerframes.store.sync.compare import Comparison, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.servers import AgreedServers, DisagreesError, PageSize
-from ledgerframes.store.table_sets import KNOWN_BY, NETWORK
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network

@@ -14,7 +14,7 @@ from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.table_sets import SETS, TableSet
+from ledgerframes.store.stored_tables import SETS, TableSet
 
 _log = logging.getLogger("ledgerframes.store")
 # A rejected item need not be JSON, so its id is searched for in the text.

@@ -18,9 +18,8 @@ from ledgerframes.paging.cursor import Bound, Duration, When, Window, wanted_win
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.store.derive.tables import derivable
-from ledgerframes.store.stored_tables import SNAPSHOTS, declared
+from ledgerframes.store.stored_tables import HISTORY, SETS, SNAPSHOTS, TableSet, declared
 from ledgerframes.store.sync.scheduling import Scheduler, ThreadScheduler
-from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Clock, SystemClock
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.decoding.compiled.choice import choice
+from ledgerframes.decoding.pages import choice
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
 from ledgerframes.loaders.progress import Progress, progress_of
 from ledgerframes.models.unknown_movers import unknown_movers
@@ -19,9 +19,10 @@ from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop, held_back
 from ledgerframes.store.coverage import holes_of
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.derive.deriving import derive_tables, derived_tables
+from ledgerframes.store.derive.deriving import derive_tables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
+from ledgerframes.store.stored_tables import HISTORY, SETS, TableSet
 from ledgerframes.store.sync.agreement import Agreement, network_for
 from ledgerframes.store.sync.committing import CommitSize, Committer
 from ledgerframes.store.sync.fetching import Fetcher, Prober
@@ -32,7 +33,6 @@ from ledgerframes.store.sync.report import SyncReport, is_known, keep
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.servers import AgreedServers
 from ledgerframes.store.sync.snapshots import SnapshotSync, load_snapshot
-from ledgerframes.store.table_sets import HISTORY, SETS, TableSet
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.timestamps import EPOCH, MICROSECOND, format_timestamp
 
@@ -128,7 +128,7 @@ class _Run:
     def _derive(self) -> None:
         """Bring the computed tables up to date."""
         chosen = self._request.derive
-        wanted = derived_tables(self._lake) if chosen is None else tuple(chosen)
+        wanted = self._lake.derived() if chosen is None else tuple(chosen)
         if wanted:
             written = derive_tables(self._lake, wanted).written
             self._rows |= {name: count for name, count in written.items() if count}
