@@ -31,8 +31,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_reassignment,
     read_tree,
 )
-from ledgerframes.interfaces.ledger_pages import LedgerPageCalls
-from ledgerframes.interfaces.looking_up import LookUpCalls
+from ledgerframes.interfaces.ledger_reads import LedgerReadCalls
 from ledgerframes.interfaces.rules import (
     Count32,
     LedgerString,
@@ -92,7 +91,7 @@ UPLOAD_PACKAGE: Final = Endpoint(
 VALIDATE_DAR: Final = Endpoint("ledger", "POST", "/v2/dars/validate")
 
 
-class Ledger(LookUpCalls, LedgerPageCalls):
+class Ledger(LedgerReadCalls):
     """The participant's ledger interface. One method, one request; a command is sent once.
 
     Args:

@@ -19,8 +19,7 @@ from ledgerframes.frames import shown_by_rows
 from ledgerframes.interfaces.answers import elements_of, members_of, reading, reads
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
-from ledgerframes.interfaces.ledger_pages import UPDATES_PAGE, LedgerUpdatesPage, only
-from ledgerframes.interfaces.looking_up import UPDATE_BY_HASH, UPDATE_BY_ID
+from ledgerframes.interfaces.ledger_reads import UPDATE_BY_HASH, UPDATE_BY_ID, UPDATES_PAGE, LedgerUpdatesPage, only
 from ledgerframes.loaders.declaring import SHAPE, loader
 from ledgerframes.loaders.one_participant import (
     ledger_pages,

@@ -16,7 +16,7 @@ from ledgerframes.errors import InputError, PagingError
 from ledgerframes.interfaces.answers import members_of, reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
-from ledgerframes.interfaces.ledger_pages import CONTRACTS_PAGE, LedgerContract
+from ledgerframes.interfaces.ledger_reads import CONTRACTS_PAGE, LedgerContract
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
 from ledgerframes.loaders.one_participant import (

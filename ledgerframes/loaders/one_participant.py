@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError, PagingError, PartialResultError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.ledger_pages import LEDGER_END, LedgerContractsPage, LedgerEnd, LedgerUpdatesPage
+from ledgerframes.interfaces.ledger_reads import LEDGER_END, LedgerContractsPage, LedgerEnd, LedgerUpdatesPage
 from ledgerframes.interfaces.rules import Text, each
 from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.loaders.table_loader import OneServer

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import Begin, Coverage, Interval, intersection, merged, rows_of
-from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.data_files import NewFile
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.root import Root

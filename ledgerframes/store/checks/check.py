@@ -11,7 +11,7 @@ from ledgerframes.errors import visible
 from ledgerframes.paging.cursor import Window
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import REPAIR, Fault, answers, covered_rows, faults
-from ledgerframes.store.delta.damage import may_be_damage
+from ledgerframes.store.delta.storage_errors import may_be_damage
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.lake import Lake

@@ -1,17 +1,20 @@
-"""Turns errors of the storage and its library into StoreErrors with location and remedy; `delta` calls it."""
+"""Turns errors of the storage, its library and damaged files into StoreErrors with location and remedy."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 from ledgerframes.errors import StoreError
+
+if TYPE_CHECKING:
+    from ledgerframes.store.delta.table import DeltaStoreTable
 
 # Errors of the storage library can contain the escape codes of terminal colours.
 _COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
@@ -20,6 +23,8 @@ _LONGEST: Final = 500
 #: The process in which deltalake first ran. Its threads belong to that process, for all stores, and a fork does not
 #: carry them over; only a process-wide note can show that.
 _started_in: list[int] = []
+#: The errors that Arrow raises when it cannot read a file.
+_READ_ERRORS: Final = (OSError, pa.ArrowException, StoreError)
 
 
 @contextmanager
@@ -110,3 +115,45 @@ def _advice(text: str, verb: str) -> str:
         remedy = "fix the storage, restore the folder from a copy or run store.repair(), and then sync again"
         return f"What was committed before stays; {remedy}"
     return "What was committed before stays; fix the storage, or restore the folder from a copy, and run sync again"
+
+
+def may_be_damage(error: BaseException) -> bool:
+    """Whether an error of a read may come from a damaged file."""
+    import duckdb
+
+    # DuckDB counts what it asks for itself: no file makes that more.
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return False
+    return isinstance(error, (*_READ_ERRORS, duckdb.Error)) or is_panic(error)
+
+
+@contextmanager
+def damage_named(tables: Iterable[DeltaStoreTable]) -> Iterator[None]:
+    """Turn an error of a read into a StoreError that names file, table, interval and remedy, if a file is damaged.
+
+    The files are examined only after an error, down to the last byte.
+
+    Raises:
+        StoreError: a file is damaged.
+    """
+    try:
+        yield
+    except StoreError:
+        raise
+    except BaseException as error:
+        if not may_be_damage(error):
+            raise
+        # If no file is damaged, the error has another cause and stays as it is.
+        raise_damage(tables, error)
+        raise
+
+
+def raise_damage(tables: Iterable[DeltaStoreTable], error: BaseException) -> None:
+    """Raise a StoreError about the first damaged file of some tables, if there is one.
+
+    Raises:
+        StoreError: a file is damaged.
+    """
+    for table in tables:
+        for damage in () if table.files is None else table.files.damages(full=True):
+            raise StoreError(str(damage)) from error

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.loaders.history import History
 from ledgerframes.store.coverage import Interval, rows_of
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.read.reading import folders_of, load_table
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import HISTORY

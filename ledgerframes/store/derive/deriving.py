@@ -20,7 +20,7 @@ from ledgerframes.errors import PartialResultError, StoreError, visible
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
 from ledgerframes.store.coverage import Interval, beyond, lies_in, merged
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.kept_rows import files_of, open_rows
 from ledgerframes.store.derive.progress import NEW, Basis, read, why_again

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from ledgerframes.store.coverage import Interval, beyond, merged
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.chunks import HistoryReader

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, shape
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, load_table
 from ledgerframes.store.stored_tables import declared

@@ -16,7 +16,7 @@ from ledgerframes.export.exporting import Format, Layout, Profile, export_tables
 from ledgerframes.export.report import ExportReport
 from ledgerframes.export.shape import Times
 from ledgerframes.paging.cursor import Bound, Duration, wanted_window
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
 from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import Part

@@ -25,8 +25,8 @@ from ledgerframes.store.coverage import (
     rows_of,
     wanted_in,
 )
-from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.data_files import SLAB, windows
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import read as read_progress
 from ledgerframes.store.derive.tables import DERIVED_TABLES

@@ -14,7 +14,7 @@ from ledgerframes.arguments import did_you_mean, text
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, check_shape, shape
 from ledgerframes.models.interrupting import interruptible
-from ledgerframes.store.delta.damage import raise_damage
+from ledgerframes.store.delta.storage_errors import raise_damage
 from ledgerframes.store.delta.table import DeltaStoreTable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ledgerframes.arguments import flag, refuse, shown, text, whole_number
 from ledgerframes.errors import InputError, warn
 from ledgerframes.loaders.event_choice import slip_of
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import to_micros
 

@@ -13,7 +13,7 @@ from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.store.coverage import CLOSED, Interval, beyond, intersection, merged, rows_of, wanted_in
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import Basis, of_another_part, read
 from ledgerframes.store.derive.tables import DERIVABLE, DERIVED_TABLES, OPEN_CONTRACTS

@@ -14,8 +14,8 @@ from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store.coverage import Interval, merged
-from ledgerframes.store.delta.damage import damage_named
 from ledgerframes.store.delta.data_files import windows
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.derive.kept_rows import derived_data
 from ledgerframes.store.read.model_inputs import gives_of, known_of
 from ledgerframes.store.read.reading import Part, folders_of

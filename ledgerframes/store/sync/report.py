@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ledgerframes.errors import InputError, StoreError, visible
 from ledgerframes.results import Result, html_pairs
-from ledgerframes.store.delta.damage import damage_named
+from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.keywords import AsOf

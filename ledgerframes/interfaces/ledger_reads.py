@@ -1,4 +1,4 @@
-"""The ledger's calls that return pages: updates and active contracts by offset; `LedgerCalls` inherits them.
+"""The ledger's calls that read updates and contracts: one update, or pages by offset; `Ledger` inherits them.
 
 Offsets number the updates of one participant, and a page token is valid only at the participant that issued it.
 """
@@ -23,8 +23,15 @@ from ledgerframes.interfaces.event_formats import (
     format_of,
     update_format_json,
 )
-from ledgerframes.interfaces.ledger_answers import bare
-from ledgerframes.interfaces.rules import Count64, Positive32, fits, unless_none, without_none
+from ledgerframes.interfaces.ledger_answers import (
+    LedgerAnswer,
+    LedgerTransaction,
+    Reassignment,
+    bare,
+    read_transaction,
+    read_update,
+)
+from ledgerframes.interfaces.rules import Count64, LedgerString, Positive32, Text, fits, unless_none, without_none
 from ledgerframes.transport import Endpoint
 
 LEDGER_END: Final = Endpoint("ledger", "GET", "/v2/state/ledger-end")
@@ -35,6 +42,14 @@ CONTRACTS_PAGE: Final = Endpoint(
     "/v2/state/active-contracts-page",
     since="Canton has it since 3.5.10; 3.5.1 to 3.5.9 have a GET with a body in its place, which cannot be sent",
 )
+TRANSACTION_BY_ID: Final = Endpoint(
+    "ledger",
+    "POST",
+    "/v2/updates/transaction-by-id",
+    deprecated="deprecated since release 3.4; newer releases have POST /v2/updates/update-by-id, used where it is",
+)
+UPDATE_BY_ID: Final = Endpoint("ledger", "POST", "/v2/updates/update-by-id")
+UPDATE_BY_HASH: Final = Endpoint("ledger", "POST", "/v2/updates/update-by-hash", since="Canton has it since 3.6")
 
 
 class SynchronizerTime(Struct, frozen=True, rename="camel"):
@@ -122,8 +137,88 @@ class LedgerContractsPage:
     next_page_token: str | None
 
 
-class LedgerPageCalls(Calls):
-    """The calls of the ledger interface that return pages. One method, one request."""
+class LedgerReadCalls(Calls):
+    """The calls of the ledger interface that read updates and contracts. One method, one request."""
+
+    @sends(TRANSACTION_BY_ID)
+    def transaction_by_id(
+        self,
+        update_id: str,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> Call[LedgerAnswer[LedgerTransaction]]:
+        """Read a transaction (contract: POST /v2/updates/transaction-by-id).
+
+        A format is always sent, since participants refuse a request without one. Where the server has only
+        update-by-id, that route is used.
+
+        Args:
+            update_id: the transaction's id.
+            requesting_parties: whose events to show: every template, creations and exercises.
+            transaction_format: which events to show, and how; not together with `requesting_parties`. Without
+                either, whatever any party sees is shown, which requires the right to read as any party.
+
+        Raises:
+            NotFoundError: the participant does not know the transaction.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        shown = chosen_json(requesting_parties, transaction_format)
+        body = {"updateId": fits(update_id, LedgerString, "update_id")}
+        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        # Release 3.6 has only update-by-id, which refuses a request without `updateFormat`.
+        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
+        return Call(older, read_transaction, alternatives=(newer,))
+
+    @sends(UPDATE_BY_ID, neighbour=True)
+    def update_by_id(
+        self,
+        update_id: str,
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
+        """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
+
+        If the server has only transaction-by-id, that is asked; it does not know reassignments.
+
+        Args:
+            update_id: the update's id.
+            requesting_parties: whose events to show; see `transaction_by_id`.
+            transaction_format: see above; its event format applies to a reassignment, too.
+
+        Raises:
+            NotFoundError: the participant does not know the update.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        shown = chosen_json(requesting_parties, transaction_format)
+        body = {"updateId": fits(update_id, LedgerString, "update_id")}
+        newer = UPDATE_BY_ID.request(json=body | {"updateFormat": update_format_json(shown)})
+        older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
+        return Call(newer, read_update, alternatives=(older,))
+
+    @sends(UPDATE_BY_HASH, neighbour=True)
+    def update_by_hash(
+        self,
+        hash: str,  # noqa: A002 - the field's word
+        *,
+        requesting_parties: Iterable[str] | None = None,
+        transaction_format: TransactionFormat | None = None,
+    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
+        """Read a transaction by the hash that an external party signed (POST /v2/updates/update-by-hash).
+
+        Args:
+            hash: as the participant writes it, in `transaction_hash` of a transaction or a prepared submission.
+            requesting_parties: whose events to show; see `transaction_by_id`.
+            transaction_format: likewise.
+
+        Raises:
+            NotFoundError: the participant does not know the hash, or its release does not serve the route.
+            NotAuthorizedError: the token's user may not read as these parties, or as any party.
+        """
+        shown = chosen_json(requesting_parties, transaction_format)
+        body = {"transactionHash": fits(hash, Text, "hash"), "updateFormat": update_format_json(shown)}
+        return Call(UPDATE_BY_HASH.request(json=body), read_update)
 
     @sends(LEDGER_END, neighbour=True)
     def ledger_end(self) -> Call[LedgerEnd]:
