@@ -1,4 +1,4 @@
-"""`HistoryTables`: the tables of a history in a store; commits rows and coverage as one for syncs and repairs."""
+"""`HistoryTables`: the tables of a history in a store; commits what was `Fetched`, rows and coverage as one."""
 
 from __future__ import annotations
 

@@ -17,10 +17,9 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.tables import DERIVABLE
 from ledgerframes.store.documents import Documents, LakeFile, decoded, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS, HistoryTables
-from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import HISTORY, STORED, TableSet, declared, set_of
-from ledgerframes.store.sync.report import SYNCS, find_document
+from ledgerframes.store.sync.report import SYNCS, AsOf, find_document
 from ledgerframes.store.sync.servers import Lately
 
 #: Documents are numbered by microseconds, and none is older than 2001.

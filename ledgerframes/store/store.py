@@ -22,7 +22,6 @@ from ledgerframes.store.coverage import missing_windows
 from ledgerframes.store.derive.deriving import DeriveReport, derive_tables
 from ledgerframes.store.derive.kept_rows import derived_rows
 from ledgerframes.store.derive.tables import derivable
-from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.exports import export
 from ledgerframes.store.read.frames import coverage_frame, runs_frame, store_html
@@ -31,7 +30,7 @@ from ledgerframes.store.read.reporting import report
 from ledgerframes.store.stored_tables import SETS, set_of
 from ledgerframes.store.sync.follow import follow
 from ledgerframes.store.sync.rejects import retry
-from ledgerframes.store.sync.report import SYNCS, SyncReport, all_runs
+from ledgerframes.store.sync.report import SYNCS, AsOf, SyncReport, all_runs
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
 from ledgerframes.timestamps import to_micros

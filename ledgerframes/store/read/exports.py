@@ -18,12 +18,12 @@ from ledgerframes.export.shape import Times
 from ledgerframes.paging.cursor import Bound, Duration, wanted_window
 from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.derive.tables import DERIVED_TABLES, OPEN_CONTRACTS
-from ledgerframes.store.keywords import AsOf
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.star.exporting import star_export, star_format
 from ledgerframes.store.star.star import Star
 from ledgerframes.store.stored_tables import STORED, declared, set_of
+from ledgerframes.store.sync.report import AsOf
 
 if TYPE_CHECKING:
     from ledgerframes.store.root import Root

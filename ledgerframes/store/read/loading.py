@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import pandas as pd
 import pyarrow as pa
@@ -12,18 +12,41 @@ from ledgerframes.arguments import flag, suggesting
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.loaders.extent import Beginning, warn_of
 from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
-from ledgerframes.store.keywords import AsOf, LoadOptions, SqlOptions
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.where import Where, conditions, warn_of_slips
 from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.stored_tables import STORED, declared
+from ledgerframes.store.sync.report import AsOf
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
     from ledgerframes.store.store import Store
+
+
+class LoadOptions(TypedDict, total=False):
+    """The keywords of `Store.load`, for its overloads; a test keeps both in step."""
+
+    columns: Iterable[str] | None
+    start: Bound | None
+    end: Bound | None
+    last: Duration | None
+    where: Where
+    as_of: AsOf | None
+    allow_partial: bool
+    decimals: Decimals | None
+    lists: Lists
+
+
+class SqlOptions(TypedDict, total=False):
+    """The keywords of `Store.sql`, for its overloads."""
+
+    as_of: AsOf | None
+    allow_partial: bool
+    decimals: Decimals | None
+    parameters: Sequence[Any] | None
 
 
 @overload

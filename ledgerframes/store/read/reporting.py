@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ledgerframes.paging.cursor import Bound, Duration
-from ledgerframes.store.keywords import AsOf
+from ledgerframes.store.sync.report import AsOf
 
 if TYPE_CHECKING:
     from ledgerframes.store.store import Store

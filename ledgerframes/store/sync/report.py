@@ -1,9 +1,13 @@
-"""`SyncReport`: the result of a sync; it is printed, kept in the store, and written as JSON."""
+"""`SyncReport`: the result of a sync; it is printed, written as JSON, and kept in the store, in the table `syncs`.
+
+A row of that table also names the document that the sync left; `as_of=` reads it.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -13,7 +17,6 @@ from ledgerframes.results import Result, html_pairs
 from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.tables import DERIVED_TABLES
-from ledgerframes.store.keywords import AsOf
 from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TIME
 from ledgerframes.tables.table import Column, Table
 from ledgerframes.timestamps import format_timestamp, to_micros
@@ -21,6 +24,8 @@ from ledgerframes.timestamps import format_timestamp, to_micros
 if TYPE_CHECKING:
     from ledgerframes.store.root import Root
 
+#: A state of a store: the number of its document, the id of the sync that left it, or a time.
+AsOf = int | str | date | datetime
 _SYNC_ID: Final = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 SYNCS: Final = Table(
     "syncs",
