@@ -131,6 +131,7 @@ class HistoryReader:
         Raises:
             PagingError: the page is out of order, or repeats an older one, or more updates share one record time than
                 fit into the server's largest page.
+            PartialResultError: one server ends with a group, and those that have more cannot show it.
         """
         page = Page(page_index, server, query)
         self._check(page)
@@ -224,18 +225,6 @@ class HistoryReader:
         if self._idle > _STUCK:
             raise PagingError(f"{self.endpoint}: no progress after {shown(self.after)} in {_STUCK} requests")
         return outcome
-
-    def count_reopened(self) -> None:
-        """Count a group that was read again.
-
-        Raises:
-            PagingError: it happened too often without an update.
-        """
-        self.reopened += 1
-        if self.reopened > _STUCK:
-            raise PagingError(
-                f"{self.endpoint}: no progress after {shown(self.after)}; the servers contradict each other"
-            )
 
 
 def at_two_places(endpoint: str, update_id: str, cursor: Cursor) -> PagingError:

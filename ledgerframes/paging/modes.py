@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from ledgerframes.errors import PagingError
+from ledgerframes.errors import PagingError, PartialResultError
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
 
 if TYPE_CHECKING:
@@ -208,11 +208,17 @@ class Confirming:
         """Finish if nothing follows, else read the group again."""
         if not page.page_index.cursors:
             return Taken([], Outcome.END)
-        # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
-        if reader.reopened >= _MOST_REOPENED and page.server == self.server:
-            raise _capped(reader, len(self.back.held_back))
+        if reader.reopened >= _MOST_REOPENED:
+            # Only the server that sent the group can be shown to cut inside it; another one may simply have more.
+            if page.server == self.server:
+                raise _capped(reader, len(self.back.held_back))
+            raise PartialResultError(
+                f"{reader.endpoint}: {self.server} shows nothing after {self.after}, and {page.server}, which does, has"
+                " pruned what is there, or does not have it yet; so whether there is more of it cannot be known. Try"
+                " later, or name more scans in scan_url"
+            )
         reader.reopen()
-        reader.count_reopened()
+        reader.reopened += 1
         return Taken([], Outcome.MORE)
 
 

@@ -1,5 +1,7 @@
 """What only histories with objects show: objects give a good part of the pages, and their limits are known."""
 
+import pytest
+
 from ledgerframes.objects.page_source import ObjectIndex
 from tests.simulation.choices import Choices
 from tests.simulation.clock import SimClock
@@ -13,15 +15,17 @@ from tests.simulation.servers import Fleet, Server
 from tests.simulation.storage import Disk
 from tests.simulation.world import BASE, Item, U
 
+SEEDS = {
+    "an-object-out-of-order-whose-first-item-ends-a-page": 501209,
+    "a-damaged-object-cut-short-before-what-a-pruned-server-has-left": 8300467,
+    "servers-whose-first-pages-have-nothing-in-common": 9100195,
+    "a-group-that-one-server-ends-with-and-another-has-pruned": 7700723,
+}
 
-def test_no_page_ends_with_the_first_item_of_an_object_that_is_out_of_order():
-    outcome = run(draw(501209, objects=True))
-    assert not outcome.problems, literal(outcome.script)
 
-
-def test_what_a_damaged_object_cuts_short_is_not_continued_by_the_items_that_a_pruned_server_has_left():
-    outcome = run(draw(8300467, objects=True))
-    assert {"pruned", "damaged-objects"} <= set(outcome.script.faults)
+@pytest.mark.parametrize("seed", SEEDS.values(), ids=SEEDS)
+def test_nothing_is_lost_by(seed):
+    outcome = run(draw(seed, objects=True))
     assert not outcome.problems, literal(outcome.script)
 
 

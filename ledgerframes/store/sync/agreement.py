@@ -11,6 +11,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoppedError, StoreError
@@ -23,7 +24,7 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.stored_tables import KNOWN_BY, NETWORK
-from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update
+from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update, further
 from ledgerframes.store.sync.compare import Comparison, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.servers import AgreedServers, DisagreesError, PageSize
 
@@ -55,6 +56,7 @@ class Agreement:
     rowless: set[str] = field(default_factory=set)
     showing: set[str] = field(default_factory=set)
     beginnings: Beginnings = field(init=False)
+    _named: frozenset[str] = frozenset()  # who servers of this network name besides those that it is known by
 
     def __post_init__(self) -> None:
         self.proofs = self.servers.proofs
@@ -199,16 +201,22 @@ class Agreement:
         return known
 
     def _shows_parties(self, server: str, page: HistoryPage) -> bool:
-        """Whether a server that has pruned everything stored names the network's synchronizers or its DSO.
+        """Whether a server that shows nothing stored at first names the network's synchronizers or its DSO.
+
+        It may have pruned everything stored, or begin with late updates of others; then its next pages are read, too.
 
         Raises:
             StoreError: it names another DSO.
         """
-        ours = self.history.known_by
-        theirs = known_by(self.servers.history, page)
-        if are_two(ours, theirs):
-            raise another_network(server, page.page_index.update_ids[0], self._name)
-        return bool(ours & theirs)
+        ours, theirs = self.history.known_by | self._named, frozenset[str]()
+        for _, one in chain([(server, page)], further(self.servers, server, page)):
+            theirs |= known_by(self.servers.history, one)
+            if are_two(ours, theirs):
+                raise another_network(server, page.page_index.update_ids[0], self._name)
+            if ours & theirs or self._knows(one.page_index.update_ids):
+                self._named |= theirs
+                return True
+        return False
 
     def due(
         self, server: str, migration_id: int, lacking: Mapping[str, int], *, requested: bool = False

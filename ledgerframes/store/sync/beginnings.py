@@ -7,15 +7,16 @@ reverse of `paging.proofs`: here the proof must come *after* the page, or lie in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PartialResultError, StoreError
 from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.loaders.extent import DSO, Beginning, known_by, proven_by
-from ledgerframes.paging.cursor import Cursor, Window
+from ledgerframes.paging.cursor import Cursor, Window, before
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.sync.servers import AgreedServers, Began
@@ -23,6 +24,8 @@ from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 #: Updates requested to recognise a network: late ones may precede the one that names it.
 FIRST: Final = 50
+#: Pages read after the first one to recognise a network: a server may send few items a page, and those name few.
+_FURTHER: Final = 10
 #: Why a server is left out that shows nothing known.
 UNKNOWN: Final = "it does not show yet whether it belongs to the network"
 
@@ -206,16 +209,33 @@ def _tell_apart(servers: AgreedServers, pages: dict[str, HistoryPage], server: s
         StoreError: they belong to two networks.
     """
     first, other = next(iter(pages.items()))
-    ours, theirs = (known_by(servers.history, one) for one in (page, other))
-    if ours & theirs:  # one of them has pruned, or shown, what the other one begins with
-        return
-    if are_two(ours, theirs):
-        own = " and with ".join(one.page_index.update_ids[0] for one in (page, other))
-        raise StoreError(
-            f"{server} and {first} belong to two networks: their histories begin with update {own}. Leave one of them"
-            " out of scan_url"
-        )
+    shown: dict[str, frozenset[str]] = {first: frozenset(), server: frozenset()}
+    # The earlier one is read on first: one of them may have pruned, or not yet shown, what the other one begins with.
+    older, newer = sorted(((first, other), (server, page)), key=lambda one: one[1].page_index.cursors[0])
+    for one, page_of in chain([older, newer], further(servers, *older), further(servers, *newer)):
+        shown[one] |= {*page_of.page_index.update_ids, *known_by(servers.history, page_of)}
+        ours, theirs = shown.values()
+        if ours & theirs:
+            return
+        if are_two(ours, theirs):
+            own = " and with ".join(one.page_index.update_ids[0] for one in (page, other))
+            raise StoreError(
+                f"{server} and {first} belong to two networks: their histories begin with update {own}. Leave one of"
+                " them out of scan_url"
+            )
     servers.leave_out(server, UNKNOWN)
+
+
+def further(servers: AgreedServers, server: str, page: HistoryPage) -> Iterator[tuple[str, HistoryPage]]:
+    """The next pages of a server that has sent its first one, with its name."""
+    for _ in range(_FURTHER):
+        cursors = page.page_index.cursors
+        # The page may have cut the last group of equal cursors; if there is no other, the next page follows it.
+        after = before(cursors[-1]) if cursors[0] < cursors[-1] else cursors[-1]
+        _, page = servers.ask(after, FIRST, server)
+        if not len(page):
+            return
+        yield server, page
 
 
 def are_two(ours: frozenset[str], theirs: frozenset[str]) -> bool:

@@ -136,7 +136,11 @@ class Finality:
         for page in pages:
             self._shards[page.key].sure = page.settled
         # Nothing is known of a part that no server has any more; it holds no rows.
-        return [page for page in pages if page.read.lo < page.read.hi]
+        return [page for page in pages if page.read.lo < page.read.hi or self._ends(page)]
+
+    def _ends(self, page: Fetched) -> bool:
+        """Whether a page shows that nothing follows where its shard begins, of which nothing was pruned."""
+        return page.exhausted and page.read.lo == self._shards[page.key].lo
 
     def _open(self, shard: _Shard, opening: Opening, *, asked: bool) -> None:
         """Decide from where on a page that overlaps none before it in its shard is complete.
