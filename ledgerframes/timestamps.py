@@ -57,7 +57,7 @@ def parse_timestamp(text: str) -> tuple[int, bool]:
 def format_timestamp(micros: int) -> str:
     """Write microseconds as the canonical record time: six fractional digits and Z."""
     time = EPOCH + timedelta(microseconds=micros)
-    return f"{time.year:04}{time:-%m-%dT%H:%M:%S.%f}Z"
+    return f"{time.isoformat(timespec='microseconds')[:26]}Z"
 
 
 def format_trimmed(micros: int) -> str:

@@ -158,17 +158,19 @@ def _carried(item: bytes) -> Raw | None:
     return None if update is None or bytes(update) == b"null" else update
 
 
-def known_by(history: PagedHistory, page: HistoryPage) -> frozenset[str]:
-    """The network that a page shows: its synchronizers, and the DSO's party; their names end in a fingerprint."""
-    found: set[str] = set()
-    for item in range(len(page)):
-        try:
-            rows = history.decode_pages([(page, [item])])
-        except DecodeError:  # the others show as much
-            continue
-        found.update(rows[history.index]["synchronizer_id"].to_pylist())
-        if "events" in rows:
-            found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
+def known_by(history: PagedHistory, page: HistoryPage, items: Sequence[int] | None = None) -> frozenset[str]:
+    """The network that a page, or some of its items, show: their synchronizers, and the DSO's party.
+
+    Their names end in a fingerprint.
+    """
+    items = range(len(page)) if items is None else items
+    try:
+        rows = history.decode_pages([(page, items)])
+    except DecodeError:  # the others show as much
+        return frozenset().union(*(known_by(history, page, [item]) for item in items if len(items) > 1))
+    found: set[str] = {*rows[history.index]["synchronizer_id"].to_pylist()}
+    if "events" in rows:
+        found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
     return frozenset(found)
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -34,6 +34,7 @@ URL = "memory://lake"
 #: What the disk calls the folder of the documents of coverage.
 DOCUMENTS = "_coverage"
 _NAMES = re.compile(r"[a-z_]+")
+_loads = lru_cache(512)(json.loads)
 
 
 class Killed(BaseException):
@@ -111,7 +112,7 @@ class Disk:
         """The document that the log of `updates` names."""
         states = self.versions.get(HISTORY.index)
         number = states[-1].number if states else None
-        document: dict[str, Any] = {} if number is None else json.loads(self.documents[number])["content"]
+        document: dict[str, Any] = {} if number is None else _loads(self.documents[number])["content"]
         return document
 
     def state(self, name: str) -> State | None:
