@@ -1,9 +1,5 @@
 -- One row per super validator and weight that it had without interruption.
 with
-times as (
-  select state, migration_id, record_time, update_id, node_index
-  from governance_lists
-),
 listed as (
   select
     *,
@@ -38,15 +34,14 @@ bounded as (
     first > 1 or (begun() and shown_by = 'create') as begins
   from spells
 ),
-dated as (
-  select bounded.*, began.record_time as since, began.update_id as begun_in, began.node_index as begun_at
-  from bounded
-  left join times as began on began.state = first and begins
-),
 whole as (
-  select dated.*, ended.record_time as until, ended.update_id as ended_in, ended.node_index as ended_at
-  from dated
-  left join times as ended on ended.state = last + 1
+  select
+    bounded.*,
+    began.record_time as since, began.update_id as begun_in, began.node_index as begun_at,
+    ended.record_time as until, ended.update_id as ended_in, ended.node_index as ended_at
+  from bounded
+  left join governance_lists as began on began.state = first and begins
+  left join governance_lists as ended on ended.state = last + 1
 ),
 -- The recipients of its coupons meanwhile.
 coupons as (
