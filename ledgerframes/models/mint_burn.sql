@@ -2,7 +2,7 @@
 with
 net as (
   select
-    update_id, min(migration_id) as migration_id, min(record_time) as record_time,
+    update_id, min(record_time) as record_time,
     case when count(*) = count(change) then sum(change) end as net_change,
     case
       when count(*) > count(change) then 'unknown'
@@ -15,8 +15,7 @@ net as (
 -- The round of an update is that of the first of its entries that states one.
 sums as (
   select
-    update_id, min(migration_id) as migration_id, min(record_time) as record_time, arg_min(round, place) as round,
-    arg_min(price, place) as price,
+    update_id, min(record_time) as record_time, arg_min(round, place) as round, arg_min(price, place) as price,
     coalesce(sum(columns('^(minted|burned)_.*')), 0)::decimal(38, 10),
     bool_or(coalesce(expiry_unknown, false)) as expiry_unknown, bool_or(coalesce(names_unknown, false)) as names_unknown
   from coin_entries
@@ -25,7 +24,6 @@ sums as (
 flows as (
   select
     update_id,
-    coalesce(net.migration_id, sums.migration_id) as migration_id,
     coalesce(net.record_time, sums.record_time) as record_time,
     round, price, coalesce(columns('^(minted|burned)_.*'), 0)::decimal(38, 10), expiry_unknown, names_unknown,
     case when net.update_id is null then 0 else net_change end as net_change,

@@ -53,7 +53,6 @@ TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             (
                 Member("tag", "plain", ("output.tag",)),
-                Member("outcome", "json", ("output.value",)),
                 Member("receivers", "json", ("output.value.receiverHoldingCids", "receiverHoldingCids")),
                 Member("burned", "amount", (f'meta.values."{META}burned"',)),
                 *sayings("meta.values.", prefix="result_"),
