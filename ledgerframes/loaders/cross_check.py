@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.arguments import suggesting, whole_number
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import PartialResultError, visible
+from ledgerframes.errors import InputError, PartialResultError, visible
 from ledgerframes.interfaces.history import read_pages
 from ledgerframes.loaders.extent import WHOLE, beginning_of, having, newest_time
 from ledgerframes.loaders.normalized import Canonical, canonical_updates, first_difference
@@ -148,7 +148,7 @@ def cross_check(
         and the sides do not agree if a `start` before that was given.
 
     Raises:
-        InputError: an argument breaks a rule.
+        InputError: an argument breaks a rule, or both networks are the same scan.
         RequestError: a server gave no answer.
         DecodeError: an answer breaks the contract.
 
@@ -163,6 +163,8 @@ def cross_check(
     now = 0 if last is None else min(newest_time(net.scan) for net in (net_a, net_b))
     window = wanted_window(start, end, last, now=now)
     names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
+    if {*net_a.scan.servers} == {*net_b.scan.servers}:
+        raise InputError(f"both networks read {names[0]}, which agrees with itself: give those of two scans")
     # Of several scans of one side, those that have the range: one that prunes shows nothing about the others.
     pages_a, pages_b = (having(net.scan.update_pages, window) for net in (net_a, net_b))
     later, lacks = _lacking((pages_a, pages_b), names, window)

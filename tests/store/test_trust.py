@@ -18,6 +18,8 @@ def of(sandbox):
 @pytest.mark.parametrize("world", [{"updates": 300}, {"updates": 300, "hostile": True}], ids=["normal", "hostile"])
 def test_two_servers_of_one_ledger_agree_as_far_as_one_that_lags_goes(world):
     with simulated(**world) as net, replica(net.sandbox, page_maximum=70) as other:
+        with pytest.raises(lf.errors.InputError, match="agrees with itself"):
+            lf.cross_check(net, of(net.sandbox))
         found = lf.cross_check(net, of(other), start=BEGIN)
         assert (found.agree, bool(found), found.compared, found.beyond) == (True, True, world["updates"], "")
         with replica(net.sandbox, lag=100) as lagging:
