@@ -143,6 +143,7 @@ class Engine:
         self._until = _until(until)
         self._columns: dict[str, tuple[set[str], set[str]]] = {}
         self._built: dict[str, str] = {}
+        self._wanted: set[str] = set()
         self._rows: dict[str, pa.Table] = {}
         self._unread: dict[str, dict[str, int]] = {}
         self._settings: dict[str, Any] = {}
@@ -194,8 +195,7 @@ class Engine:
         for name in changed:
             self._connection.execute(f"set variable {name} = ?", [settings.get(name)])
         self._settings = dict(settings)
-        for step in [step for step in self._built if settings_of(step) & changed]:
-            self._connection.execute(f"drop {self._built.pop(step)} {step}")
+        self._forget({step for step in self._built if settings_of(step) & changed})
         self._rows = {step: rows for step, rows in self._rows.items() if not settings_of(step) & changed}
         self._unread = {step: found for step, found in self._unread.items() if not settings_of(step) & changed}
 
@@ -210,7 +210,7 @@ class Engine:
 
     def batches(self, name: str) -> pa.RecordBatchReader:
         """The rows of a model in batches, never all at once; nothing else may be queried meanwhile."""
-        return self._connection.sql(self._selected(name)).to_arrow_reader(_ROWS)
+        return self._run(lambda query: self._connection.sql(query).to_arrow_reader(_ROWS), self._selected(name))
 
     def repeated(self, name: str, key: Sequence[str]) -> tuple[Any, ...] | None:
         """The first key that two rows of a model share; None if there is none."""
@@ -218,7 +218,7 @@ class Engine:
         # DuckDB would sort rows that are only counted.
         rows = re.sub(r"\norder by\b.*", "", self._selected(name), flags=re.DOTALL)
         query = f"select {listed} from ({rows}) group by all having count(*) > 1 order by all limit 1"
-        found: list[tuple[Any, ...]] = self._connection.sql(query).fetchall()
+        found: list[tuple[Any, ...]] = self._run(lambda query: self._connection.sql(query).fetchall(), query)
         return found[0] if found else None
 
     def _selected(self, name: str) -> str:
@@ -271,7 +271,12 @@ class Engine:
         self._make(order)
 
     def _missing(self, name: str) -> list[str]:
+        self._wanted = {*self._steps(name)}
         return [step for step in self._steps(name) if step not in self._built]
+
+    def _forget(self, built: Collection[str]) -> None:
+        for step in built:
+            self._connection.execute(f"drop {self._built.pop(step)} {step}")
 
     def _make(self, order: list[str]) -> None:
         """Create steps for others to read; everything below them exists or comes first."""
@@ -294,15 +299,15 @@ class Engine:
         return self._run(lambda query: self._connection.sql(query).to_arrow_table(), query)
 
     def _run(self, call: Callable[[str], T], statement: str) -> T:
-        """Run a statement; if it does not fit next to the frames, it may use as much memory as if there were none."""
+        """Run a statement; if it does not fit, steps of other models make room, and frames lower its limit no more."""
         import duckdb
 
         try:
             return call(statement)
         except duckdb.OutOfMemoryException:
-            if VARIABLE in os.environ:
-                raise
-            self._database.limit(HALF)
+            self._forget(self._built.keys() - self._wanted)
+            if VARIABLE not in os.environ:
+                self._database.limit(HALF)
             return call(statement)
 
     def _steps(self, name: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.models.engine import VARIABLE, Engine, text_of
+from ledgerframes.models.engine import VARIABLE, Engine, steps, text_of
 from ledgerframes.models.inputs import inputs_of
 
 
@@ -53,6 +53,19 @@ def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enoug
     monkeypatch.setenv(VARIABLE, "much")
     with pytest.raises(lf.errors.ConfigurationError, match="LEDGERFRAMES_MEMORY_LIMIT='much' is not valid"):
         lf.template_activity(history)
+
+
+def test_steps_that_only_other_models_need_make_room_and_are_computed_again(history, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "123MB")
+    with Engine(inputs_of(history).gives) as engine:
+        expected = engine.rows("license_growth")
+        engine.rows("transfers")
+        assert "license_contracts" in engine._built
+        with pytest.raises(duckdb.OutOfMemoryException):
+            engine._run(engine._connection.execute, "select list(repeat('x', 200) || i) from range(1500000) as t(i)")
+        assert {"coin_outputs"} <= engine._built.keys() <= {*steps("transfers")}
+        engine._rows.clear()
+        assert engine.rows("license_growth").equals(expected)
 
 
 def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
