@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.page import Charts, page, scripts, scripts_megabytes
+from ledgerframes.apps.html_report.page import Charts, Section, page, scripts, scripts_megabytes
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.arguments import duration, flag, names, suggesting
@@ -117,12 +117,14 @@ def report(
         head, foot = scripts() if interactive else ("", "")
         made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
         with Charts(interactive=interactive) as charts:
-            report_data, parts = replace(report_data, charts=charts, stop=stop, incomplete=incomplete), []
+            report_data = replace(report_data, charts=charts, stop=stop, incomplete=incomplete)
+            parts: dict[str, Section] = {}
             with report_data.opened:
-                for name in chosen:
+                # The summary last: it needs the most and has no chart, and the other sections' are drawn meanwhile.
+                for name in sorted(chosen, key="summary".__eq__):
                     stop.check()
-                    parts.append(SECTIONS[name](report_data))
-            words = charts.into(page(title, made, parts, head=head, foot=foot), stop)
+                    parts[name] = SECTIONS[name](report_data)
+            words = charts.into(page(title, made, [parts[name] for name in chosen], head=head, foot=foot), stop)
         stop.check()
         write_text(target, words, overwrite=overwrite)
     incomplete.warn("the page says what its figures lack")

@@ -175,7 +175,9 @@ def templates(report_data: ReportData) -> list[str] | str:
 def holdings(report_data: ReportData) -> list[str] | str:
     """Holdings of coin by party, and the notional fees."""
     try:
-        balances = holdings_from_events(report_data.source, opening=report_data.opening, decimals="exact")
+        # A store's legs reach as far as its events; those of a history in memory are checked with it.
+        data = report_data.source if report_data.store is None else report_data.models
+        balances = holdings_from_events(data, opening=report_data.opening, decimals="exact")
         origin = "Computed exactly, from the history alone."
         spread = concentration(balances["total_coin_holdings"])
     except (PartialResultError, InputError) as error:
