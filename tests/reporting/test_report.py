@@ -99,7 +99,7 @@ def test_a_store_becomes_one_page_with_everything(filled, tmp_path):
 @pytest.mark.long
 def test_a_loaded_history_says_what_it_cannot_tell(net, tmp_path):
     history = lf.load_history(net, start=(1, "0001-01-01"))
-    with pytest.warns(lf.errors.IncompleteFiguresWarning, match=r"^mint_burn, rewards, .*: up to [\d,]+ co") as warned:
+    with pytest.warns(lf.errors.IncompleteFiguresWarning, match=r"^reward_flows, .*: up to [\d,]+ co") as warned:
         words = lf.report(history, tmp_path / "report.html").read_text()
     assert len(warned) == 1
     assert "Holdings cannot be derived" in words
