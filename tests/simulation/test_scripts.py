@@ -76,6 +76,9 @@ SCRIPTS = {
     "late-updates-of-an-earlier-migration-fill-the-first-page": told(
         "c 0/7U A, a 0/8U A broken, h 1/5U A", "silent-cap kill", "kill-before 01, moves 31"
     ),
+    "late-updates-fill-the-first-page-after-a-kill": told(
+        "i 1/11U A, e 1/12U A, b 2/9U A", "catching-up silent-cap kill", "kill-request 001, moves 001, plan 1"
+    ),
     "late-updates-of-the-same-migration-fill-the-first-page": told(
         "n 0/2U B, g 0/2U+1 A, o 0/3U C", "late silent-cap", "moves 012, plan 1"
     ),
@@ -189,6 +192,9 @@ SCRIPTS = {
     # Its row was stored before the place from which on the shard was covered, and stored again by the next sync.
     "a-late-update-before-what-a-shard-had-shown-first": told(
         "h 0/1U A, e 0/4U-1 C", "late lagging catching-up", "moves 0101121012", servers=3
+    ),
+    "a-late-update-that-one-of-two-replicas-shows-first": told(
+        "l 0/1U A, n 0/2U B, c 1/12U A", "late catching-up replicas", "moves 0110000002, replica 0000101"
     ),
     # A gap was taken for the end of a migration, and its end was asked of the server that had pruned the gap.
     "a-gap-before-a-migration-that-is-not-settled": told(
@@ -346,6 +352,9 @@ SCRIPTS = {
         "b 0/1U A, d 0/4U A, i 0/5U A, h 0/10U A",
         "catching-up busy pruned",
         "busy 000000003, moves 31111, prune 00000000001",
+    ),
+    "such-a-hole-before-later-migrations": told(
+        "o 0/4U A, k 0/12U A, i 1/8U A, g 2/8U A", "pruned kill", "kill-before 000000001, moves 41111, prune 0000000001"
     ),
     # A late update came between the look at its migration and the look at an earlier one, which showed it.
     "a-late-update-that-a-look-at-an-earlier-migration-shows": told(
