@@ -203,7 +203,7 @@ class Engine:
         """The rows of a model, in its order."""
         if name in self._rows:
             return self._rows[name]
-        rows = self._arrow(self._selected(name))
+        rows = self._run(lambda query: self._connection.sql(query).to_arrow_table(), self._selected(name))
         if name not in self._built and name not in self._inputs:
             self._rows[name] = rows
         return rows
@@ -295,9 +295,6 @@ class Engine:
         finally:
             self._connection.execute("set preserve_insertion_order = true")
 
-    def _arrow(self, query: str) -> pa.Table:
-        return self._run(lambda query: self._connection.sql(query).to_arrow_table(), query)
-
     def _run(self, call: Callable[[str], T], statement: str) -> T:
         """Run a statement; if it does not fit, steps of other models make room, and frames lower its limit no more."""
         import duckdb
@@ -305,7 +302,10 @@ class Engine:
         try:
             return call(statement)
         except duckdb.OutOfMemoryException:
-            self._forget(self._built.keys() - self._wanted)
+            spare = self._built.keys() - self._wanted
+            if VARIABLE in os.environ and not spare:
+                raise
+            self._forget(spare)
             if VARIABLE not in os.environ:
                 self._database.limit(HALF)
             return call(statement)
