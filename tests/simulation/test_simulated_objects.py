@@ -56,6 +56,20 @@ def test_all_pages_of_a_list_come_from_one_server():
     assert scan.stats.retries == 1
 
 
+def test_a_tie_that_only_objects_have_may_be_larger_than_the_pages_of_a_scan(monkeypatch):
+    def pruned(self):
+        self.bulk.write(set(self.items), all_of_it=True)
+        self.maximum, self.ever, self.shown = 2, set(self.items), set(self.items)
+        self.prune(2)
+
+    items = "c 0/1U A, v 0/1U B, w 0/1U C, s 0/3U A, t 0/4U A, l 0/8U A, f 0/18U A"
+    monkeypatch.setattr(Server, "show_all", pruned)
+    outcome = run(told(items, "pruned", "", objects=True))
+
+    assert not outcome.problems
+    assert any("covered migration 0 after 2026-01-30T17:59:59.999999Z" in line for line in outcome.log)
+
+
 def test_ties_that_a_writer_left_out_of_an_object_are_lost():
     """The limit of objects: nothing in them shows it, and a sync does not ask for pages of the same part."""
     items = "a 0/1U A, b 0/2U A, c 0/2U B, d 0/3U A, e 0/4U A, z 0/20U A"
