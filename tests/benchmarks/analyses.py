@@ -112,20 +112,6 @@ def rows() -> list[Row]:
         times = side_by_side({"ours": call, BASELINE: lambda q=query: connection.sql(q).to_arrow_table()})
         what = f"{name}, {events.num_rows:,} events, {reassignments.num_rows:,} halves"
         found.append(Row(what=what, baseline=BASELINE, ours=times["ours"], theirs=times[BASELINE], aim=AIM))
-        pool = pa.default_memory_pool()
-        before = pool.bytes_allocated()
-        peak = pool.max_memory() - before
-        size = events.nbytes + reassignments.nbytes
-        found.append(
-            Row(
-                what=f"memory of {name}, Arrow's peak over its input",
-                baseline="3 times the input",
-                ours=peak / 1e6,
-                theirs=3 * size / 1e6,
-                unit="MB",
-                aim=1.0,
-            )
-        )
     return found
 
 
