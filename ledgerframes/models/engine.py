@@ -18,6 +18,7 @@ from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.inputs import Give
 from ledgerframes.models.interrupting import interruptible
+from ledgerframes.models.reads import until_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 
@@ -140,10 +141,10 @@ class Engine:
 
     def __init__(self, inputs: Mapping[str, Give], *, until: Cursor | int | None = None) -> None:
         self._inputs = inputs
-        self._until = _until(until)
+        self._until = until_of(until)
         self._columns: dict[str, tuple[set[str], set[str]]] = {}
         self._built: dict[str, str] = {}
-        self._wanted: set[str] = set()
+        self._goal = ""
         self._rows: dict[str, pa.Table] = {}
         self._unread: dict[str, dict[str, int]] = {}
         self._settings: dict[str, Any] = {}
@@ -271,7 +272,7 @@ class Engine:
         self._make(order)
 
     def _missing(self, name: str) -> list[str]:
-        self._wanted = {*self._steps(name)}
+        self._goal = name
         return [step for step in self._steps(name) if step not in self._built]
 
     def _forget(self, built: Collection[str]) -> None:
@@ -296,19 +297,25 @@ class Engine:
             self._connection.execute("set preserve_insertion_order = true")
 
     def _run(self, call: Callable[[str], T], statement: str) -> T:
-        """Run a statement; if it does not fit, steps of other models make room, and frames lower its limit no more."""
+        """Run a statement; if it does not fit, steps read before make room, and frames lower its limit no more."""
         import duckdb
 
         try:
             return call(statement)
         except duckdb.OutOfMemoryException:
-            spare = self._built.keys() - self._wanted
+            spare = self._spare()
             if VARIABLE in os.environ and not spare:
                 raise
             self._forget(spare)
             if VARIABLE not in os.environ:
                 self._database.limit(HALF)
             return call(statement)
+
+    def _spare(self) -> Collection[str]:
+        """The steps that nothing reads any more of what is still to be made for the model last asked for."""
+        made = {step for step, kind in self._built.items() if kind == "table"}
+        waiting = steps(self._goal, {*INPUTS, *self._inputs, *made})
+        return self._built.keys() - {self._goal}.union(*({step, *below(step)} for step in waiting))
 
     def _steps(self, name: str) -> Iterator[str]:
         return steps(name, {*INPUTS, *self._inputs})
@@ -385,14 +392,3 @@ _JOINED: Final = ("coupon_lives",)
 _HISTORY: Final = ("events", "reassignments")
 #: Columns that every step may need: the place and the kind of an item.
 _PLACE: Final = {"migration_id", "record_time", "event_type", "choice", "kind"}
-
-
-def _until(moment: Cursor | int | None) -> str:
-    """The condition that an item of the history counts."""
-    if moment is None:
-        return "true"
-    # Of the column as it is, so that what lies after it is not read.
-    if isinstance(moment, int):
-        return f"record_time <= make_timestamptz({moment})"
-    here = f"migration_id = {moment.migration_id} and record_time <= make_timestamptz({moment.micros})"
-    return f"(migration_id < {moment.migration_id} or ({here}))"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ledgerframes.paging.cursor import Cursor
+
 #: How a member is read, by the macro of that name; `json` keeps it unchanged.
 Kind = Literal["amount", "whole", "flag", "instant", "plain", "texts", "amounts", "json"]
 
@@ -168,3 +170,14 @@ def _paths(members: tuple[Member, ...]) -> list[str]:
 def literal(value: str) -> str:
     """A text as SQL spells it."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def until_of(moment: Cursor | int | None) -> str:
+    """The condition that an item of the history counts."""
+    if moment is None:
+        return "true"
+    # Of the column as it is, so that what lies after it is not read.
+    if isinstance(moment, int):
+        return f"record_time <= make_timestamptz({moment})"
+    here = f"migration_id = {moment.migration_id} and record_time <= make_timestamptz({moment.micros})"
+    return f"(migration_id < {moment.migration_id} or ({here}))"
