@@ -1,17 +1,48 @@
 -- One row per day in UTC and provider of an application whose rewards were created or ended on it, or through which coin was
 -- paid on it. It burns the fees of these payments, and its own payments for traffic and preapprovals.
 with
+through as (
+  select
+    utc_day(record_time) as date, provider, count(distinct receiver) filter (receiver is distinct from sender) as users
+  from coin_outputs
+  where provider is not null
+  group by all
+),
+flows as (
+  select
+    utc_day(record_time) as date, kind, event, party,
+    -- What is possibly of another kind is not known.
+    case when kind = 'app' then coupons end as coupons, case when kind = 'app' then amount end as amount,
+    case when kind = 'app' then amount_usd end as amount_usd
+  from reward_flows
+  where coalesce(kind, 'app') = 'app'
+),
+days as (
+  select date, party as provider from flows where kind = 'app' and party is not null
+  union
+  select date, provider from through
+),
+parts as (
+  select date, party as provider, event, coupons, amount, amount_usd
+  from flows
+  where party is not null
+  union all by name
+  -- Each provider may have had a part of what no party is known of.
+  select distinct date, provider, event
+  from days
+  join flows using (date)
+  where party is null
+),
 flowed as (
   select
-    utc_day(record_time) as date, party as provider,
-    coalesce(sum(coupons) filter (event = 'created'), 0)::bigint as coupons_created,
-    coalesce(sum(coupons) filter (event = 'claimed'), 0)::bigint as coupons_claimed,
-    coalesce(sum(coupons) filter (event = 'expired'), 0)::bigint as coupons_expired,
+    date, provider, sum_where(coupons, event = 'created')::bigint as coupons_created,
+    sum_where(coupons, event = 'claimed')::bigint as coupons_claimed,
+    sum_where(coupons, event = 'expired')::bigint as coupons_expired,
     sum_where(amount, event = 'claimed') as rewards_claimed,
     sum_where(amount_usd, event = 'claimed') as rewards_claimed_usd,
     sum_where(amount, event = 'expired') as rewards_expired
-  from reward_flows
-  where kind = 'app' and party is not null
+  from days
+  left join parts using (date, provider)
   group by all
 ),
 -- Coupons of the second version state coin, and no weight.
@@ -19,13 +50,6 @@ weighed as (
   select utc_day(created_recorded_at) as date, beneficiary as provider, sum_of_all(weight) as activity_weight
   from coupon_lives
   where kind = 'app' and created_in is not null and not in_coin
-  group by all
-),
-through as (
-  select
-    utc_day(record_time) as date, provider, count(distinct receiver) filter (receiver is distinct from sender) as users
-  from coin_outputs
-  where provider is not null
   group by all
 ),
 -- The fees of a traffic purchase are included in the amount paid.
@@ -52,22 +76,20 @@ burned as (
   from burns
   group by all
 ),
-of_all as (select date, sum_of_all(rewards_claimed) as claimed from flowed group by date),
+of_all as (select date, sum_where(amount, event = 'claimed') as claimed from flows group by date),
 last as (select max(record_time) as time from events)
 select
   date::timestamp at time zone 'UTC' as time, provider,
   case when weighed.date is null then 0 else activity_weight end::decimal(38, 10) as activity_weight,
-  coalesce(coupons_created, 0) as coupons_created, coalesce(coupons_claimed, 0) as coupons_claimed,
-  coalesce(coupons_expired, 0) as coupons_expired,
-  case when flowed.date is null then 0 else columns('^(rewards_.*)$') end::decimal(38, 10) as '\1',
+  coupons_created, coupons_claimed, coupons_expired, rewards_claimed, rewards_claimed_usd, rewards_expired,
   case when claimed > 0
-    then (divided(units(case when flowed.date is null then 0::decimal(38, 10) else rewards_claimed end) * 10000000000,
-      units(claimed)) / 10000000000::decimal(38, 10)) end::decimal(38, 10) as share,
+    then (divided(units(rewards_claimed) * 10000000000, units(claimed)) / 10000000000::decimal(38, 10))
+  end::decimal(38, 10) as share,
   coalesce(users, 0) as users,
   case when burned.date is null then 0 else columns('^(burned|burned_usd)$') end::decimal(38, 10) as '\1',
   held_whole(date::timestamp at time zone 'UTC', last.time) as whole
 from flowed
-full join through using (date, provider)
+left join through using (date, provider)
 left join weighed using (date, provider)
 left join burned using (date, provider)
 left join of_all using (date)

@@ -59,6 +59,22 @@ def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_who
     assert held[key].to_numpy().tolist() == whole[whole["round"].isin(held["round"])][key].to_numpy().tolist()
 
 
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
+def test_an_apps_whole_day_is_that_of_the_whole_history_or_not_known(switched, switched_history):
+    """A day on which coupons expired that began before the range: they can be any provider's."""
+    whole, key = lf.app_daily(switched_history).set_index(["time", "provider"]), ["time", "provider"]
+    starts = whole[whole.coupons_expired > 0].index.get_level_values("time").unique()[1::3] - pd.Timedelta("2h")
+    unknown = 0
+    for start in starts:
+        rows = lf.app_daily(lf.load_history(switched, start=start, progress=False, decimals="exact"))
+        rows = rows[rows.whole].drop(columns="whole").set_index(key)
+        same = (rows == whole.loc[rows.index, rows.columns]) | rows.isna()
+        assert same.all(axis=None)
+        unknown += rows.coupons_expired.isna().sum()
+        assert (rows.coupons_expired.isna() == rows.rewards_expired.isna()).all()
+    assert len(starts) > 1 < unknown
+
+
 def test_one_warning_names_what_began_before_and_the_line_to_type(part, opened):
     with together(part[0]) as alone:
         for table in (lf.rewards, lf.reward_flows, lf.mint_burn):
