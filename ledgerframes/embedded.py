@@ -51,7 +51,7 @@ def sandbox(
         reward_version: `"markers"`: apps are rewarded by coupons of the rounds. `"traffic"`: by `RewardCouponV2`, as
             after CIP-0104. `"switch"`: the super validators vote for dry runs of it after a fifth of the history and
             for the switch after two fifths, so that one range has both.
-        migrations: the number of migration ids.
+        migrations: the number of migration ids, 30 at most.
         load: serve the ledger that `net.sandbox.save` wrote to this file; it has its own seed and length.
         port: the port on 127.0.0.1; 0 takes a free one.
         latency: seconds that every request waits.

@@ -338,11 +338,14 @@ class ParquetFiles:
         """The SELECT of their columns.
 
         Raises:
-            InputError: a needed column is missing.
+            InputError: a needed column is missing, or a list is a text, as in files for BI.
         """
-        missing = [name for name in _among(self.table, needed | listed) if name not in self.data.schema.names]
+        wanted = _among(self.table, needed | listed)
+        missing = [name for name in wanted if name not in self.data.schema.names]
         if missing:
             raise InputError(f"{self.table.name}: the files have no column {', '.join(missing)}; {_GIVER}")
+        lists = [name for name in wanted if pa.types.is_list(self.table.schema.field(name).type)]
+        to_arrow(self.data.schema.empty_table(), self.table, lists, name=self.table.name)
         return f"select * from read_parquet([{', '.join(map(literal, self.files))}], union_by_name = true)"
 
 

@@ -141,7 +141,7 @@ def read_history(
     return {
         "seed": seed,
         "updates": updates,
-        "migrations": whole(migrations, "migrations", least=1),
+        "migrations": whole(migrations, "migrations", least=1, most=30),
         "days": days,
         "rounds_per_day": rounds_per_day,
         "reward_version": reward_version,

@@ -121,10 +121,13 @@ def test_arrow_allocates_with_jemalloc_unless_told_otherwise(tmp_path, chosen, a
     assert done.stdout.strip() == allocator
 
 
-def test_a_file_without_a_column_is_refused_by_its_name(history, tmp_path):
+def test_a_file_without_a_column_or_with_lists_as_text_is_refused_by_its_name(history, tmp_path):
     lf.export({"events": history.events.drop_columns(["payload"])}, tmp_path)
     with pytest.raises(lf.errors.InputError, match="the files have no column payload"):
         lf.rewards(Path(tmp_path) / "events.parquet")
+    lf.export({"events": history.events}, tmp_path, profile="bi", overwrite=True)
+    with pytest.raises(lf.errors.InputError, match="column 'acting_parties' does not hold list"):
+        lf.active_parties(tmp_path)
 
 
 def test_a_running_query_ends_soon_after_an_interrupt(history):

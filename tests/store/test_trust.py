@@ -16,10 +16,14 @@ def of(sandbox):
 
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("world", [{"updates": 300}, {"updates": 300, "hostile": True}], ids=["normal", "hostile"])
-def test_two_servers_of_one_ledger_agree_as_far_as_one_that_lags_goes(world):
+def test_two_servers_of_one_ledger_agree_as_far_as_one_that_lags_goes(world, tmp_path):
     with simulated(**world) as net, replica(net.sandbox, page_maximum=70) as other:
         with pytest.raises(lf.errors.InputError, match="agrees with itself"):
             lf.cross_check(net, of(net.sandbox))
+        with lf.record(tmp_path / "earlier", net) as recorded:
+            lf.cross_check(recorded, of(other))
+        with lf.replay(tmp_path / "earlier") as earlier:
+            assert lf.cross_check(earlier, net).compared == world["updates"]
         found = lf.cross_check(net, of(other), start=BEGIN)
         assert (found.agree, bool(found), found.compared, found.beyond) == (True, True, world["updates"], "")
         with replica(net.sandbox, lag=100) as lagging:
