@@ -273,7 +273,7 @@ class Engine:
 
     def _missing(self, name: str) -> list[str]:
         self._goal = name
-        return [step for step in self._steps(name) if step not in self._built]
+        return [step for step in self._waiting() if step not in self._built]
 
     def _forget(self, built: Collection[str]) -> None:
         for step in built:
@@ -311,11 +311,14 @@ class Engine:
                 self._database.limit(HALF)
             return call(statement)
 
+    def _waiting(self) -> Iterator[str]:
+        """The steps of the model last asked for that its tables which exist do not hold yet, and views."""
+        made = {step for step, kind in self._built.items() if kind == "table" or step in self._rows}
+        return steps(self._goal, {*INPUTS, *self._inputs, *made})
+
     def _spare(self) -> Collection[str]:
-        """The steps that nothing reads any more of what is still to be made for the model last asked for."""
-        made = {step for step, kind in self._built.items() if kind == "table"}
-        waiting = steps(self._goal, {*INPUTS, *self._inputs, *made})
-        return self._built.keys() - {self._goal}.union(*({step, *below(step)} for step in waiting))
+        """The steps that nothing reads any more of what is still to be made for that model."""
+        return self._built.keys() - {self._goal}.union(*({step, *below(step)} for step in self._waiting()))
 
     def _steps(self, name: str) -> Iterator[str]:
         return steps(name, {*INPUTS, *self._inputs})

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from random import Random
 
 import duckdb
 import pyarrow as pa
@@ -72,6 +73,27 @@ def test_steps_that_have_been_read_make_room_and_are_computed_again(history, mon
         assert engine._built.keys() == {"coin_outputs"}
         engine._rows.clear()
         assert engine.rows("license_growth").equals(expected)
+
+
+def test_whatever_step_does_not_fit_the_models_are_the_same(history, monkeypatch):
+    names, random, run = ["rewards", "network_daily", "mart_party_daily", "dim_party"], Random(1), Engine._run
+    with Engine(inputs_of(history).gives) as engine:
+        expected = [engine.rows(name) for name in names]
+
+    def tight(engine, call, statement):
+        fits = iter([random.random() < 0.8, True])
+
+        def attempt(query):
+            if not next(fits):
+                raise duckdb.OutOfMemoryException
+            return call(query)
+
+        return run(engine, attempt, statement)
+
+    monkeypatch.setattr(Engine, "_run", tight)
+    with Engine(inputs_of(history).gives) as engine:
+        for name, rows in zip(names, expected, strict=True):
+            assert engine.rows(name).equals(rows), name
 
 
 def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
