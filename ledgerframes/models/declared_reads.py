@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ledgerframes.models.governance_reads import DSO, GOVERNANCE_READS
-from ledgerframes.models.reads import Member, Read
+from ledgerframes.models.governance_reads import DSO, GOVERNANCE_READS, SHARES
+from ledgerframes.models.reads import Read, optional, required
 from ledgerframes.models.supply_reads import GOVERNANCE_LOCKS, POOLS, SUPPLY_READS
 from ledgerframes.models.token_reads import PLACE, TOKEN_READS, sayings
 
@@ -18,47 +18,8 @@ RULES: Final = "Splice.AmuletRules:AmuletRules"
 PREAPPROVAL: Final = "Splice.AmuletRules:TransferPreapproval"
 SETUP: Final = "Splice.AmuletRules:ExternalPartySetupProposal"
 ROUNDS: Final = tuple(f"Splice.Round:{phase}MiningRound" for phase in ("Open", "Summarizing", "Issuing", "Closed"))
-_CONFIG: Final = {
-    "amulet_to_issue_per_year": "amuletToIssuePerYear",
-    "validator_percentage": "validatorRewardPercentage",
-    "app_percentage": "appRewardPercentage",
-    "development_fund_percentage": "optDevelopmentFundPercentage",
-    "validator_cap": "validatorRewardCap",
-    "featured_app_cap": "featuredAppRewardCap",
-    "unfeatured_app_cap": "unfeaturedAppRewardCap",
-    "validator_faucet_cap_usd": "optValidatorFaucetCap",
-}
-_ISSUANCE: Final = {
-    "issuance_per_sv": "issuancePerSvRewardCoupon",
-    "issuance_per_validator": "issuancePerValidatorRewardCoupon",
-    "issuance_per_validator_faucet": "optIssuancePerValidatorFaucetCoupon",
-    "issuance_per_featured_app": "issuancePerFeaturedAppRewardCoupon",
-    "issuance_per_unfeatured_app": "issuancePerUnfeaturedAppRewardCoupon",
-}
-_TOTALS: Final = {
-    "total_weight_sv": "totalSvRewardWeight",
-    "total_weight_validator": "totalValidatorRewardCoupons",
-    "total_weight_validator_faucet": "optTotalValidatorFaucetCoupons",
-    "total_weight_featured_app": "totalFeaturedAppRewardCoupons",
-    "total_weight_unfeatured_app": "totalUnfeaturedAppRewardCoupons",
-}
-#: The members of a payment's summary: under the choice's own result, or that of the transfer that it wraps.
+#: Where a payment's result is: the choice's own, or that of the transfer that it wraps.
 _RESULTS: Final = ("", "transferResult.", "result.")
-_SUMMARY: Final = {
-    "app": "inputAppRewardAmount",
-    "validator_and_faucet": "inputValidatorRewardAmount",
-    "validator_faucet": "inputValidatorFaucetAmount",
-    "sv": "inputSvRewardAmount",
-    "unclaimed_activity": "inputUnclaimedActivityRecordAmount",
-    "development_fund": "inputDevelopmentFundAmount",
-    "coins": "inputAmuletAmount",
-    "holding_fees": "holdingFees",
-    "change_fee": "senderChangeFee",
-    "change": "senderChangeAmount",
-    "price": "amuletPrice",
-}
-#: Of these a summary of any release has a value.
-_STATED: Final = ("app", "validator_and_faucet", "sv", "coins", "holding_fees", "change_fee", "change", "price")
 PAYING: Final = (
     "AmuletRules_Transfer",
     "AmuletRules_BuyMemberTraffic",
@@ -95,31 +56,14 @@ OPENED: Final = (
     "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
     *(*GOVERNANCE_LOCKS, *POOLS),
 )
-#: The terms of a coin, which a locked coin has in a record of its own.
+#: Where the terms of a coin are: a locked coin has them in a record of its own.
+_COIN: Final = ("", "amulet.")
 _TERMS: Final = (
-    Member("owner", "plain", ("owner", "amulet.owner"), required=True),
-    Member("amount", "amount", ("amount.initialAmount", "amulet.amount.initialAmount"), required=True),
-    Member(
-        "created_round",
-        "whole",
-        ("amount.createdAt.number", "amulet.amount.createdAt.number"),
-        required=True,
-    ),
-    Member(
-        "rate_per_round",
-        "amount",
-        ("amount.ratePerRound.rate", "amulet.amount.ratePerRound.rate"),
-        required=True,
-    ),
+    *required("plain", "owner", within=_COIN),
+    *required("amount", within=_COIN, amount="amount.initialAmount"),
+    *required("whole", within=_COIN, created_round="amount.createdAt.number"),
+    *required("amount", within=_COIN, rate_per_round="amount.ratePerRound.rate"),
 )
-
-
-def _in_results(path: str) -> tuple[str, ...]:
-    return tuple(f"{within}{path}" for within in _RESULTS)
-
-
-def _amounts(members: Mapping[str, str], within: str = "") -> tuple[Member, ...]:
-    return tuple(Member(column, "amount", (f"{within}{path}",)) for column, path in members.items())
 
 
 READS: Final[Mapping[str, Read]] = MappingProxyType(
@@ -128,15 +72,29 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (*PLACE, "contract_id"),
             (
-                Member("round", "whole", ("round.number",), required=True),
-                Member("amulet_price_usd", "amount", ("amuletPrice",)),
-                Member("opens_at", "instant", ("opensAt",)),
-                Member("target_closes_at", "instant", ("targetClosesAt",)),
-                Member("tick_us", "whole", ("tickDuration.microseconds",)),
-                Member("issuing_for_us", "whole", ("issuingFor.microseconds",)),
-                Member("holding_fee_usd", "amount", ("transferConfigUsd.holdingFee.rate",)),
-                *_amounts(_CONFIG, "issuanceConfig."),
-                *_amounts(_ISSUANCE),
+                *required("whole", round="round.number"),
+                *optional("whole", tick_us="tickDuration.microseconds", issuing_for_us="issuingFor.microseconds"),
+                *optional("instant", opens_at="opensAt", target_closes_at="targetClosesAt"),
+                *optional(
+                    "amount",
+                    amulet_price_usd="amuletPrice",
+                    holding_fee_usd="transferConfigUsd.holdingFee.rate",
+                    issuance_per_sv="issuancePerSvRewardCoupon",
+                    issuance_per_validator="issuancePerValidatorRewardCoupon",
+                    issuance_per_validator_faucet="optIssuancePerValidatorFaucetCoupon",
+                    issuance_per_featured_app="issuancePerFeaturedAppRewardCoupon",
+                    issuance_per_unfeatured_app="issuancePerUnfeaturedAppRewardCoupon",
+                ),
+                *optional(
+                    "amount",
+                    within="issuanceConfig.",
+                    **SHARES,
+                    amulet_to_issue_per_year="amuletToIssuePerYear",
+                    validator_cap="validatorRewardCap",
+                    featured_app_cap="featuredAppRewardCap",
+                    unfeatured_app_cap="unfeaturedAppRewardCap",
+                    validator_faucet_cap_usd="optValidatorFaucetCap",
+                ),
             ),
             templates=ROUNDS,
         ),
@@ -145,17 +103,25 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (),
             (
-                Member("round", "whole", ("round.number",), required=True),
-                Member("target_closes_at", "instant", ("targetClosesAt",)),
+                *required("whole", round="round.number"),
+                *optional("instant", target_closes_at="targetClosesAt"),
             ),
             templates=ROUNDS,
         ),
-        "round_networks": Read("creates", (), (Member("dso", "plain", ("dso",)),), templates=ROUNDS),
+        "round_networks": Read("creates", (), optional("plain", "dso"), templates=ROUNDS),
         "issuing_starts": Read(
             "exercises",
             PLACE,
-            _amounts(_TOTALS, "summary."),
-            (Member("issuing_contract", "plain", ("issuingRoundCid",), required=True),),
+            optional(
+                "amount",
+                within="summary.",
+                total_weight_sv="totalSvRewardWeight",
+                total_weight_validator="totalValidatorRewardCoupons",
+                total_weight_validator_faucet="optTotalValidatorFaucetCoupons",
+                total_weight_featured_app="totalFeaturedAppRewardCoupons",
+                total_weight_unfeatured_app="totalUnfeaturedAppRewardCoupons",
+            ),
+            required("plain", issuing_contract="issuingRoundCid"),
             templates=(RULES,),
             choices=("AmuletRules_MiningRound_StartIssuing",),
         ),
@@ -164,9 +130,9 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             (*PLACE, "shown_by", "created_at", "parent_event_id", "contract_id"),
             (
                 *_TERMS,
-                Member("lock_holders", "texts", ("lock.holders",)),
-                Member("lock_expires_at", "instant", ("lock.expiresAt",)),
-                Member("lock_context", "plain", ("lock.optContext",)),
+                *optional("texts", lock_holders="lock.holders"),
+                *optional("instant", lock_expires_at="lock.expiresAt"),
+                *optional("plain", lock_context="lock.optContext"),
             ),
             templates=(AMULET, LOCKED_AMULET),
         ),
@@ -176,7 +142,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
         "open_round_numbers": Read(
             "open_rounds",
             ("contract_id",),
-            (Member("round", "whole", ("round.number",)),),
+            optional("whole", round="round.number"),
             templates=("Splice.Round:OpenMiningRound",),
             json="payload",
         ),
@@ -184,14 +150,11 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (*PLACE, "shown_by", "created_at", "contract_id", "parent_event_id"),
             (
-                Member("round", "whole", ("round.number",)),
-                Member("provider", "plain", ("provider", "user", "validator", "sv", "fundManager")),
-                Member("beneficiary", "plain", ("beneficiary",)),
-                Member("weight", "amount", ("amount", "weight")),
-                Member("featured", "flag", ("featured",)),
-                Member("stated_kind", "json", ("kind",)),
-                Member("mint_after", "json", ("mintAfter",)),
-                Member("expires_at", "json", ("expiresAt",)),
+                *optional("whole", round="round.number"),
+                *optional("plain", "beneficiary", provider=("provider", "user", "validator", "sv", "fundManager")),
+                *optional("amount", weight=("amount", "weight")),
+                *optional("flag", "featured"),
+                *optional("json", stated_kind="kind", mint_after="mintAfter", expires_at="expiresAt"),
             ),
             templates=COUPONS,
             among="coupon_kinds",
@@ -200,17 +163,17 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
         "second_version_coupons": Read(
             "creates",
             ("contract_id",),
-            (Member("stated_amount", "json", ("amount",)), Member("stated_kind", "json", ("kind",))),
+            optional("json", stated_amount="amount", stated_kind="kind"),
             templates=("Splice.Amulet:RewardCouponV2",),
         ),
         "coupon_endings": Read(
             "endings_without_create",
             ("contract_id",),
-            (Member("round_contract", "plain", ("closedRoundCid",)),),
+            optional("plain", round_contract="closedRoundCid"),
             (
-                Member("weight", "amount", ("weight", "amount")),
-                Member("featured", "flag", ("featured",)),
-                Member("becomes", "plain", ("unclaimedRewardCid", "unclaimedDevelopmentFundCouponCid")),
+                *optional("amount", weight=("weight", "amount")),
+                *optional("flag", "featured"),
+                *optional("plain", becomes=("unclaimedRewardCid", "unclaimedDevelopmentFundCouponCid")),
             ),
             templates=COUPONS,
             choices=(*_EXPIRIES, "DevelopmentFundCoupon_Withdraw", "DevelopmentFundCoupon_Reject"),
@@ -219,23 +182,22 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
         "unclaimed_amounts": Read(
             "creates",
             ("contract_id", "parent_event_id"),
-            (Member("amount", "amount", ("amount",), required=True),),
+            required("amount", "amount"),
             templates=POOLS,
         ),
         "payment_results": Read(
             "exercises",
             (*PLACE, "event_id"),
             (
-                Member("sender", "plain", ("transfer.sender", "sender", "provider")),
-                Member("inputs", "json", ("transfer.inputs", "inputs")),
-                Member("issuing_rounds", "json", ("context.issuingMiningRounds",)),
+                *optional("plain", sender=("transfer.sender", "sender", "provider")),
+                *optional("json", inputs=("transfer.inputs", "inputs"), issuing_rounds="context.issuingMiningRounds"),
             ),
             (
                 # A renewal states in its result alone whose preapproval it is.
-                Member("provider", "plain", ("provider",)),
-                Member("round", "whole", _in_results("round.number")),
-                Member("paid", "amount", _in_results("amuletPaid")),
-                Member("summary", "json", _in_results("summary")),
+                *optional("plain", "provider"),
+                *optional("whole", within=_RESULTS, round="round.number"),
+                *optional("amount", within=_RESULTS, paid="amuletPaid"),
+                *optional("json", "summary", within=_RESULTS),
             ),
             choices=PAYING,
         ),
@@ -243,8 +205,25 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "payment_results",
             ("event_id",),
             (
-                *(Member(column, "amount", (path,), required=column in _STATED) for column, path in _SUMMARY.items()),
-                Member("output_fees", "amounts", ("outputFees",), required=True),
+                *required(
+                    "amount",
+                    app="inputAppRewardAmount",
+                    validator_and_faucet="inputValidatorRewardAmount",
+                    sv="inputSvRewardAmount",
+                    coins="inputAmuletAmount",
+                    holding_fees="holdingFees",
+                    change_fee="senderChangeFee",
+                    change="senderChangeAmount",
+                    price="amuletPrice",
+                ),
+                # Not every release states these.
+                *optional(
+                    "amount",
+                    validator_faucet="inputValidatorFaucetAmount",
+                    unclaimed_activity="inputUnclaimedActivityRecordAmount",
+                    development_fund="inputDevelopmentFundAmount",
+                ),
+                *required("amounts", output_fees="outputFees"),
             ),
             json="summary",
             closed=True,
@@ -253,7 +232,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
         "payment_inputs": Read(
             "payment_results",
             (*PLACE, "event_id"),
-            (Member("tag", "plain", ("tag",)), Member("value", "json", ("value",))),
+            (*optional("plain", "tag"), *optional("json", "value")),
             json="inputs",
             each=True,
         ),
@@ -261,38 +240,34 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "exercises",
             (*PLACE, "event_id"),
             results=(
-                Member("coin", "plain", ("amuletSum.amulet",), required=True),
-                Member("round", "whole", ("amuletSum.round.number",)),
+                *required("plain", coin="amuletSum.amulet"),
+                *optional("whole", round="amuletSum.round.number"),
             ),
             choices=("AmuletRules_DevNet_Tap", "AmuletRules_Mint"),
         ),
         "coin_expiries": Read(
             "exercises",
             (*PLACE, "contract_id"),
-            results=(Member("round", "whole", ("expireSum.round.number",)),),
+            results=optional("whole", round="expireSum.round.number"),
             choices=COIN_EXPIRIES,
             bare=True,
         ),
         "collections": Read(
             "exercises",
             (*PLACE, "event_id"),
-            results=(Member("coin", "plain", ("amulet",)),),
+            results=optional("plain", coin="amulet"),
             choices=("SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect"),
         ),
         "traffic_requests": Read(
             "exercises",
             (*PLACE, "event_id"),
             (
-                Member("provider", "plain", ("provider",), required=True),
-                Member("member_id", "plain", ("memberId",), required=True),
-                Member("synchronizer_id", "plain", ("synchronizerId",), required=True),
-                Member("traffic_migration_id", "whole", ("migrationId",), required=True),
-                Member("bytes", "whole", ("trafficAmount",), required=True),
+                *required("plain", "provider", member_id="memberId", synchronizer_id="synchronizerId"),
+                *required("whole", traffic_migration_id="migrationId", bytes="trafficAmount"),
             ),
             (
-                Member("paid", "amount", ("amuletPaid",)),
-                Member("round", "whole", ("round.number",)),
-                Member("price", "amount", ("summary.amuletPrice",)),
+                *optional("amount", paid="amuletPaid", price="summary.amuletPrice"),
+                *optional("whole", round="round.number"),
             ),
             choices=("AmuletRules_BuyMemberTraffic",),
         ),
@@ -300,12 +275,15 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (*PLACE, "shown_by", "created_at", "contract_id"),
             (
-                Member("validator", "plain", ("validator",), required=True),
-                Member("sponsor", "plain", ("sponsor",), required=True),
-                Member("first_round", "whole", ("faucetState.firstReceivedFor.number",)),
-                Member("last_round", "whole", ("faucetState.lastReceivedFor.number",)),
-                Member("missed", "whole", ("faucetState.numCouponsMissed",)),
-                Member("version", "plain", ("metadata.version",)),
+                *required("plain", "validator", "sponsor"),
+                *optional(
+                    "whole",
+                    within="faucetState.",
+                    first_round="firstReceivedFor.number",
+                    last_round="lastReceivedFor.number",
+                    missed="numCouponsMissed",
+                ),
+                *optional("plain", version="metadata.version"),
             ),
             templates=(LICENSE,),
         ),
@@ -314,26 +292,22 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (*PLACE, "shown_by", "created_at", "contract_id", "parent_event_id"),
             (
-                Member("party", "plain", ("receiver",), required=True),
-                Member("provider", "plain", ("provider",), required=True),
-                Member("expires_at", "instant", ("expiresAt",), required=True),
+                *required("plain", "provider", party="receiver"),
+                *required("instant", expires_at="expiresAt"),
             ),
             templates=(PREAPPROVAL,),
         ),
         "setup_proposals": Read(
             "creates",
             ("record_time", "shown_by", "contract_id"),
-            (
-                Member("party", "plain", ("user",), required=True),
-                Member("provider", "plain", ("validator",), required=True),
-            ),
+            required("plain", party="user", provider="validator"),
             templates=(SETUP,),
         ),
         # Facts about parties in contracts, for the star schema.
         "name_service_entries": Read(
             "creates",
             (),
-            (Member("party", "plain", ("user",), required=True), Member("name", "plain", ("name",), required=True)),
+            required("plain", "name", party="user"),
             templates=("Splice.Ans:AnsEntry",),
         ),
         # That validators are alive: a record, or a coupon of older releases.
@@ -341,8 +315,8 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (),
             (
-                Member("validator", "plain", ("validator",), required=True),
-                Member("round", "whole", ("round.number",), required=True),
+                *required("plain", "validator"),
+                *required("whole", round="round.number"),
             ),
             templates=(
                 "Splice.ValidatorLicense:ValidatorLivenessActivityRecord",
@@ -353,11 +327,11 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "exercises",
             (*PLACE, "event_id"),
             (
-                Member("sender", "plain", ("transfer.sender",), required=True),
-                Member("provider", "plain", ("transfer.provider",)),
-                Member("outputs", "json", ("transfer.outputs",)),
+                *required("plain", "sender", within="transfer."),
+                *optional("plain", "provider", within="transfer."),
+                *optional("json", "outputs", within="transfer."),
             ),
-            (*sayings("meta.values."),),
+            sayings(""),
             choices=("AmuletRules_Transfer",),
             bare=True,
         ),
@@ -365,10 +339,10 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "transfer_requests",
             (*PLACE, "event_id"),
             (
-                Member("receiver", "plain", ("receiver",), required=True),
-                Member("amount", "amount", ("amount",), required=True),
-                Member("receiver_fee_ratio", "amount", ("receiverFeeRatio",)),
-                Member("lock", "json", ("lock",)),
+                *required("plain", "receiver"),
+                *required("amount", "amount"),
+                *optional("amount", receiver_fee_ratio="receiverFeeRatio"),
+                *optional("json", "lock"),
             ),
             json="outputs",
             each=True,

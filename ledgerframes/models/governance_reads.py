@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ledgerframes.models.reads import Member, Read
+from ledgerframes.models.reads import Member, Read, optional, required
 from ledgerframes.models.token_reads import PLACE
 
 #: The templates whose contracts governance tables read from before a range; of the package splice-dso-governance.
@@ -14,31 +14,29 @@ DSO: Final = ("Splice.DsoRules:DsoRules", "Splice.DsoRules:VoteRequest", "Splice
 _CONTRACT: Final = (*PLACE, "shown_by", "created_at", "contract_id")
 #: Where an action of the network's rules, of the coin's, or of a name's context is.
 _KINDS: Final = ("dsoAction", "amuletRulesAction", "ansEntryContextAction")
+#: The shares that a value of the issuance curve states, and the configuration of a round.
+SHARES: Final = {
+    "validator_percentage": "validatorRewardPercentage",
+    "app_percentage": "appRewardPercentage",
+    "development_fund_percentage": "optDevelopmentFundPercentage",
+}
 
 
 def _request(within: str = "") -> tuple[Member, ...]:
     """The members of a vote request."""
-
-    def action(*names: str) -> tuple[str, ...]:
-        return tuple(f"{within}action.value.{kind}.{name}" for name in names for kind in _KINDS)
-
-    def argument(*names: str) -> tuple[str, ...]:
-        return tuple(f"{within}action.value.dsoAction.value.{name}" for name in names)
-
+    actions = tuple(f"{within}action.value.{kind}." for kind in _KINDS)
+    argument = f"{within}action.value.dsoAction.value."
     return (
-        Member("requester", "plain", (f"{within}requester",), required=True),
-        Member("action", "plain", (*action("tag"), f"{within}action.tag"), required=True),
-        Member("arguments", "json", action("value")),
-        Member("party", "plain", argument("provider", "svParty", "sv", "newSvParty", "beneficiary")),
-        Member("right_id", "plain", argument("rightCid")),
-        Member("weight", "amount", argument("newRewardWeight", "newSvRewardWeight", "newActivityWeight")),
-        Member("amount", "amount", argument("amount")),
-        Member("reason_url", "plain", (f"{within}reason.url",)),
-        Member("reason_body", "plain", (f"{within}reason.body",)),
-        Member("vote_before", "instant", (f"{within}voteBefore",)),
-        Member("target_effective_at", "instant", (f"{within}targetEffectiveAt",)),
-        Member("tracking", "plain", (f"{within}trackingCid",)),
-        Member("votes", "json", (f"{within}votes",), required=True),
+        *required("plain", "requester", within=within),
+        *required("plain", action=(*(f"{place}tag" for place in actions), f"{within}action.tag")),
+        *optional("json", within=actions, arguments="value"),
+        *optional("plain", within=argument, party=("provider", "svParty", "sv", "newSvParty", "beneficiary")),
+        *optional("plain", within=argument, right_id="rightCid"),
+        *optional("amount", within=argument, weight=("newRewardWeight", "newSvRewardWeight", "newActivityWeight")),
+        *optional("amount", "amount", within=argument),
+        *optional("plain", within=within, reason_url="reason.url", reason_body="reason.body", tracking="trackingCid"),
+        *optional("instant", within=within, vote_before="voteBefore", target_effective_at="targetEffectiveAt"),
+        *required("json", "votes", within=within),
     )
 
 
@@ -48,15 +46,14 @@ GOVERNANCE_READS: Final[Mapping[str, Read]] = MappingProxyType(
         "vote_results": Read(
             "exercises",
             PLACE,
-            (Member("closed_contract", "plain", ("requestCid",), required=True),),
+            required("plain", closed_contract="requestCid"),
             (
                 *_request("request."),
-                Member("completed_at", "instant", ("completedAt",), required=True),
-                Member("offboarded", "texts", ("offboardedVoters",)),
-                Member("abstaining", "texts", ("abstainingSvs",)),
-                Member("ending", "plain", ("outcome.tag",), required=True),
-                Member("effective_at", "instant", ("outcome.value.effectiveAt",)),
-                Member("failure", "plain", ("outcome.value.description",)),
+                *required("instant", completed_at="completedAt"),
+                *optional("texts", offboarded="offboardedVoters", abstaining="abstainingSvs"),
+                *required("plain", ending="outcome.tag"),
+                *optional("instant", effective_at="outcome.value.effectiveAt"),
+                *optional("plain", failure="outcome.value.description"),
             ),
             choices=("DsoRules_CloseVoteRequest",),
         ),
@@ -65,12 +62,10 @@ GOVERNANCE_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "vote_states",
             (*PLACE, "shown_by", "contract_id", "request", "state", "latest"),
             (
-                Member("sv_name", "plain", ("[0]",), required=True),
-                Member("sv", "plain", ("[1].sv",), required=True),
-                Member("accept", "flag", ("[1].accept",), required=True),
-                Member("reason_url", "plain", ("[1].reason.url",)),
-                Member("reason_body", "plain", ("[1].reason.body",)),
-                Member("cast_at", "instant", ("[1].optCastAt",)),
+                *required("plain", sv_name="[0]", sv="[1].sv"),
+                *required("flag", accept="[1].accept"),
+                *optional("plain", reason_url="[1].reason.url", reason_body="[1].reason.body"),
+                *optional("instant", cast_at="[1].optCastAt"),
             ),
             json="votes",
             each=True,
@@ -79,36 +74,31 @@ GOVERNANCE_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             _CONTRACT,
             (
-                Member("sv", "plain", ("sv",), required=True),
-                Member("price_usd", "amount", ("amuletPrice",)),
-                Member("voted_at", "instant", ("lastUpdatedAt",)),
+                *required("plain", "sv"),
+                *optional("amount", price_usd="amuletPrice"),
+                *optional("instant", voted_at="lastUpdatedAt"),
             ),
             templates=("Splice.DSO.AmuletPrice:AmuletPriceVote",),
         ),
         "featured_rights": Read(
             "creates",
             (*_CONTRACT, "parent_event_id"),
-            (
-                Member("provider", "plain", ("provider",), required=True),
-                Member("activity_weight", "amount", ("activityWeight",)),
-            ),
+            (*required("plain", "provider"), *optional("amount", activity_weight="activityWeight")),
             templates=("Splice.Amulet:FeaturedAppRight",),
         ),
         "governance_rules": Read(
             "creates",
             (*PLACE, "shown_by"),
-            (Member("members", "json", ("svs",), required=True),),
+            required("json", members="svs"),
             templates=("Splice.DsoRules:DsoRules",),
         ),
         "governance_members": Read(
             "governance_lists",
             (*PLACE, "shown_by", "state"),
             (
-                Member("party", "plain", ("[0]",), required=True),
-                Member("name", "plain", ("[1].name",)),
-                Member("weight", "whole", ("[1].svRewardWeight",)),
-                Member("joined_round", "whole", ("[1].joinedAsOfRound.number",)),
-                Member("participant_id", "plain", ("[1].participantId",)),
+                *required("plain", party="[0]"),
+                *optional("plain", within="[1].", name="name", participant_id="participantId"),
+                *optional("whole", within="[1].", weight="svRewardWeight", joined_round="joinedAsOfRound.number"),
             ),
             json="members",
             each=True,
@@ -117,18 +107,15 @@ GOVERNANCE_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             (*PLACE, "shown_by", "contract_id"),
             (
-                Member("config", "json", ("configSchedule.initialValue", "config"), required=True),
-                Member("schedule", "json", ("configSchedule.futureValues",)),
+                *required("json", config=("configSchedule.initialValue", "config")),
+                *optional("json", schedule="configSchedule.futureValues"),
             ),
             templates=("Splice.AmuletRules:AmuletRules", "Splice.DsoRules:DsoRules"),
         ),
         "scheduled_configs": Read(
             "config_states",
             ("rules", "state"),
-            (
-                Member("effective_at", "instant", ("_1",), required=True),
-                Member("config", "json", ("_2",), required=True),
-            ),
+            (*required("instant", effective_at="_1"), *required("json", config="_2")),
             json="schedule",
             each=True,
         ),
@@ -136,11 +123,9 @@ GOVERNANCE_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "issuance_curves",
             ("state", "from_us", "until_us", "has_fund"),
             (
-                Member("after_us", "whole", ("_1.microseconds",), required=True),
-                Member("amulet_to_issue_per_year", "amount", ("_2.amuletToIssuePerYear",), required=True),
-                Member("validator_percentage", "amount", ("_2.validatorRewardPercentage",)),
-                Member("app_percentage", "amount", ("_2.appRewardPercentage",)),
-                Member("development_fund_percentage", "amount", ("_2.optDevelopmentFundPercentage",)),
+                *required("whole", after_us="_1.microseconds"),
+                *required("amount", within="_2.", amulet_to_issue_per_year="amuletToIssuePerYear"),
+                *optional("amount", within="_2.", **SHARES),
             ),
             json="steps",
             each=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ledgerframes.paging.cursor import Cursor
@@ -27,6 +27,35 @@ class Member:
     kind: Kind
     paths: tuple[str, ...]
     required: bool = False
+
+
+def optional(
+    kind: Kind, *same: str, within: str | tuple[str, ...] = "", **others: str | tuple[str, ...]
+) -> tuple[Member, ...]:
+    """Members of one kind, which a record may lack.
+
+    Args:
+        kind: how they are read.
+        same: those whose column has the name of the member.
+        within: where all of them are: how their paths begin, or may begin, such as `amount.`.
+        others: the path or paths of each other member, by its column.
+    """
+    named = {name: name for name in same} | others
+    return tuple(
+        Member(column, kind, tuple(f"{place}{path}" for path in _each(paths) for place in _each(within)))
+        for column, paths in named.items()
+    )
+
+
+def required(
+    kind: Kind, *same: str, within: str | tuple[str, ...] = "", **others: str | tuple[str, ...]
+) -> tuple[Member, ...]:
+    """The same, of those without which a record is not understood."""
+    return tuple(replace(member, required=True) for member in optional(kind, *same, within=within, **others))
+
+
+def _each(paths: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (paths,) if isinstance(paths, str) else paths
 
 
 @dataclass(frozen=True)

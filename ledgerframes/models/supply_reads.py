@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ledgerframes.models.reads import Member, Read
+from ledgerframes.models.reads import Read, optional, required
 from ledgerframes.models.token_reads import PLACE
 
 #: Locks of coin for governance, and what they become; the coin itself is another contract.
@@ -20,17 +20,14 @@ SUPPLY_READS: Final[Mapping[str, Read]] = MappingProxyType(
         "pool_shares": Read(
             "creates",
             (*PLACE, "shown_by", "contract_id"),
-            (Member("amount", "amount", ("amount",), required=True),),
+            required("amount", "amount"),
             templates=(*POOLS, "Splice.Amulet:DevelopmentFundCoupon"),
         ),
         # Contracts that name a locked coin state the purpose of its lock.
         "lock_users": Read(
             "creates",
             ("contract_id",),
-            (
-                Member("locked_coin", "plain", ("lockedAmulet",)),
-                Member("lock_type", "plain", ('allocation.meta.values."cip-105/type"',)),
-            ),
+            optional("plain", locked_coin="lockedAmulet", lock_type='allocation.meta.values."cip-105/type"'),
             templates=(
                 "Splice.AmuletAllocation:AmuletAllocation",
                 "Splice.AmuletAllocationV2:AmuletAllocationV2",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from ledgerframes.models.reads import Member, Read
+from ledgerframes.models.reads import Member, Read, optional, required
 
 #: The place of a record in the history.
 PLACE: Final = ("migration_id", "record_time", "update_id", "node_index")
@@ -19,18 +19,16 @@ STANDARD: Final = (
 SENDS: Final = ("TransferPreapproval_Send", "TransferPreapproval_SendV2")
 #: Metadata of the token standard and of the coin.
 META: Final = "splice.lfdecentralizedtrust.org/"
+#: The terms of a transfer, or of an allocation.
+_LEG: Final = ("transfer.", "allocation.transferLeg.")
+_INSTRUMENT: Final = {"admin": "instrumentId.admin", "instrument": "instrumentId.id"}
 
 
-def _of_leg(path: str, *others: str) -> tuple[str, ...]:
-    return (f"transfer.{path}", f"allocation.transferLeg.{path}", *others)
-
-
-def sayings(*paths: str, prefix: str = "") -> tuple[Member, ...]:
+def sayings(*within: str, prefix: str = "") -> tuple[Member, ...]:
     """The contents of metadata, by the first of the places that states it."""
     keys = {"tx_kind": "tx-kind", "reason": "reason", "said_sender": "sender"}
-    return tuple(
-        Member(f"{prefix}{name}", "json", tuple(f'{path}"{META}{key}"' for path in paths)) for name, key in keys.items()
-    )
+    paths = {f"{prefix}{column}": f'meta.values."{META}{key}"' for column, key in keys.items()}
+    return optional("json", within=within, **paths)
 
 
 TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
@@ -40,22 +38,18 @@ TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "exercises",
             (*PLACE, "event_id", "contract_id", "interface_id"),
             (
-                Member("sender", "plain", ("transfer.sender", "allocation.transferLeg.sender", "sender")),
-                Member("receiver", "plain", ("transfer.receiver", "allocation.transferLeg.receiver")),
-                Member("amount", "amount", ("transfer.amount", "allocation.transferLeg.amount", "amount")),
-                Member("admin", "plain", _of_leg("instrumentId.admin", "instrumentId.admin")),
-                Member("instrument", "plain", _of_leg("instrumentId.id", "instrumentId.id")),
-                Member("expected_admin", "plain", ("expectedAdmin",)),
-                Member("inputs", "json", ("inputHoldingCids",)),
-                Member("outputs", "json", ("outputs",)),
-                Member("description", "plain", ("description",)),
-                *sayings("meta.values.", "extraArgs.meta.values.", *_of_leg("meta.values.")),
+                *optional("plain", "sender", within=(*_LEG, ""), **_INSTRUMENT),
+                *optional("plain", "receiver", within=_LEG),
+                *optional("amount", "amount", within=(*_LEG, "")),
+                *optional("plain", "description", expected_admin="expectedAdmin"),
+                *optional("json", "outputs", inputs="inputHoldingCids"),
+                *sayings("", "extraArgs.", *_LEG),
             ),
             (
-                Member("tag", "plain", ("output.tag",)),
-                Member("receivers", "json", ("output.value.receiverHoldingCids", "receiverHoldingCids")),
-                Member("burned", "amount", (f'meta.values."{META}burned"',)),
-                *sayings("meta.values.", prefix="result_"),
+                *optional("plain", tag="output.tag"),
+                *optional("json", receivers=("output.value.receiverHoldingCids", "receiverHoldingCids")),
+                *optional("amount", burned=f'meta.values."{META}burned"'),
+                *sayings("", prefix="result_"),
             ),
             choices=(*STANDARD, *SENDS),
             bare=True,
@@ -63,10 +57,7 @@ TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
         "minted_outputs": Read(
             "standard_steps",
             (*PLACE, "event_id"),
-            (
-                Member("owner", "plain", ("owner",), required=True),
-                Member("amount", "amount", ("amount",), required=True),
-            ),
+            (*required("plain", "owner"), *required("amount", "amount")),
             json="outputs",
             each=True,
         ),
@@ -74,8 +65,8 @@ TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "received_contracts",
             ("contract_id",),
             (
-                Member("owner", "plain", ("owner",), required=True),
-                Member("amount", "amount", ("amount.initialAmount",), required=True),
+                *required("plain", "owner"),
+                *required("amount", amount="amount.initialAmount"),
             ),
             json="payload",
         ),
@@ -84,13 +75,11 @@ TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "step_contracts",
             ("contract_id",),
             (
-                Member("sender", "plain", _of_leg("sender")),
-                Member("receiver", "plain", (*_of_leg("receiver"), "receiver")),
-                Member("provider", "plain", ("provider",)),
-                Member("amount", "amount", _of_leg("amount")),
-                Member("admin", "plain", _of_leg("instrumentId.admin")),
-                Member("instrument", "plain", _of_leg("instrumentId.id")),
-                *sayings(*_of_leg("meta.values.")),
+                *optional("plain", "sender", within=_LEG, **_INSTRUMENT),
+                *optional("plain", "receiver", within=(*_LEG, "")),
+                *optional("plain", "provider"),
+                *optional("amount", "amount", within=_LEG),
+                *sayings(*_LEG),
             ),
             json="payload",
         ),
@@ -98,10 +87,10 @@ TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "exercises",
             (*PLACE, "event_id", "interface_id"),
             (
-                Member("admin", "plain", ("admin",), required=True),
-                Member("owner", "plain", ("account.owner",)),
-                Member("sides", "json", ("transferLegSides",)),
-                *sayings("extraArgs.meta.values."),
+                *required("plain", "admin"),
+                *optional("plain", owner="account.owner"),
+                *optional("json", sides="transferLegSides"),
+                *sayings("extraArgs."),
             ),
             choices=("EventLog_HoldingsChange",),
         ),
@@ -109,12 +98,10 @@ TOKEN_READS: Final[Mapping[str, Read]] = MappingProxyType(
             "holdings_changes",
             (*PLACE, "event_id", "admin", "owner", "tx_kind", "reason"),
             (
-                Member("leg_id", "plain", ("transferLegId",), required=True),
-                Member("side", "plain", ("side",), required=True),
-                Member("other", "plain", ("otherside.owner",)),
-                Member("amount", "amount", ("amount",), required=True),
-                Member("instrument", "plain", ("instrumentId",), required=True),
-                *sayings("meta.values.", prefix="own_"),
+                *required("plain", "side", leg_id="transferLegId", instrument="instrumentId"),
+                *required("amount", "amount"),
+                *optional("plain", other="otherside.owner"),
+                *sayings("", prefix="own_"),
             ),
             json="sides",
             each=True,
