@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -13,6 +13,7 @@ import pyarrow as pa
 from ledgerframes.arguments import flag, suggesting
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import shape, to_pandas
+from ledgerframes.models.inputs import columns_of
 from ledgerframes.models.ledger_frames import tree_positions
 from ledgerframes.models.token_reads import STANDARD
 from ledgerframes.tables.history import EVENTS
@@ -23,6 +24,11 @@ _CREATES: Final = ("template_fqn", "create_event_id", "created_effective_at", "c
 _EXERCISES: Final = (
     "template_fqn", "choice", "consuming", "exercise_event_id", "exercised_effective_at", "contract_id", "argument",
     "result",
+)  # fmt: skip
+#: Columns that either of them may lack.
+_OPTIONAL: Final = (
+    "payload_type", "transaction_id", "package_id", "signatories", "observers", "archive_event_id", "controllers",
+    "last_descendant_node_id",
 )  # fmt: skip
 #: The modules of the token standard's interfaces. Rows of PQS name none, but its choices begin with theirs.
 _STANDARD: Final = {
@@ -70,89 +76,86 @@ def events_from_pqs(creates: Any, exercises: Any, *, from_beginning: bool = Fals
         'Splice.Amulet:Amulet'
     """
     begun = flag(from_beginning, "from_beginning")
-    made = to_pandas(creates, _CREATES, name="creates", giver="creates() of PQS")
-    done = to_pandas(exercises, _EXERCISES, name="exercises", giver="exercises() of PQS")
-    if "payload_type" in made:
-        made = made[made["payload_type"] != "interface"]
-    begins = _rows(made, "create", payload="payload") | {
-        "event_type": ["created_event"] * len(made), "choice": [None] * len(made), "consuming": [None] * len(made),
-        "exercise_result": [None] * len(made), "acting_parties": [None] * len(made), "interface_id": [None] * len(made),
-        "created_at": _moments(made["created_effective_at"]), "last": _nodes(made, "create_event_id"),
-    }  # fmt: skip
-    known = "last_descendant_node_id" in done
-    ends = _rows(done, "exercise", payload="argument") | {
-        "event_type": ["exercised_event"] * len(done), "choice": done["choice"].to_list(),
-        "consuming": [None if _absent(cell) else bool(cell) for cell in done["consuming"]],
-        "exercise_result": [_json(cell) for cell in done["result"]], "acting_parties": _lists(done, "controllers"),
-        "created_at": [None] * len(done), "interface_id": [_interface(choice) for choice in done["choice"]],
-        "last": done["last_descendant_node_id"].to_list() if known else [None] * len(done),
-    }  # fmt: skip
-    columns = {name: [*begins[name], *ends[name]] for name in begins}
-    order = sorted(range(len(columns["place"])), key=columns["place"].__getitem__)
-    rows = {name: [cells[at] for at in order] for name, cells in columns.items()}
-    unseen = _unseen(made, set(ends["place"]))
+    made, done = _read(creates, _CREATES, "creates"), _read(exercises, _EXERCISES, "exercises")
+    made = made[made["payload_type"] != "interface"].reset_index(drop=True)
+    begins = _rows(made, "create", "created_effective_at", payload="payload")
+    begins = begins.assign(event_type="created_event", created_at=begins["record_time"], last=begins["node_index"])
+    ends = _rows(done, "exercise", "exercised_effective_at", payload="argument").assign(
+        event_type="exercised_event",
+        choice=done["choice"],
+        consuming=done["consuming"].map(bool, na_action="ignore"),
+        exercise_result=done["result"].map(_json, na_action="ignore"),
+        acting_parties=done["controllers"],
+        interface_id=done["choice"].map(_interface),
+        last=done["last_descendant_node_id"],
+    )
+    rows = pd.concat([begins, ends]).sort_values(["offset", "node_index"], kind="stable", ignore_index=True)
+    seen = {*zip(ends["offset"], ends["node_index"], strict=True)}
+    unseen = sum(_pair(cell, "archive_event_id") not in seen for cell in made["archive_event_id"].dropna())
     if unseen:
         warn(
             f"events_from_pqs: {unseen:,} contracts were archived by events that are not among the exercises; give all"
             " of exercises(), of a PQS that keeps them",
             IncompleteFiguresWarning,
         )
-    return _shaped(rows, trees=known or not len(done), begun=begun, unseen=unseen)
+    trees = "last_descendant_node_id" in columns_of(exercises) or done.empty
+    return _shaped(rows, trees=trees, begun=begun, unseen=unseen)
 
 
-def _rows(frame: pd.DataFrame, kind: str, *, payload: str) -> dict[str, list[Any]]:
+def _read(frame: Any, needed: tuple[str, ...], name: str) -> pd.DataFrame:
+    """The rows of a caller's frame with all columns that are read; those that it may lack are null."""
+    rows = to_pandas(frame, needed, name=name, giver=f"{name}() of PQS")
+    there = [column for column in (*needed, *_OPTIONAL) if column in rows]
+    return rows[there].reindex(columns=[*needed, *_OPTIONAL]).reset_index(drop=True)
+
+
+def _rows(frame: pd.DataFrame, kind: str, effective: str, *, payload: str) -> pd.DataFrame:
     """The columns that creates and exercises share."""
     ids = [_pair(cell, f"{kind}_event_id") for cell in frame[f"{kind}_event_id"]]
-    named = frame["transaction_id"] if "transaction_id" in frame else [None] * len(frame)
     # Offsets of one length are in order as texts, too.
-    updates = [f"{place[0]:020}" if _absent(name) else str(name) for place, name in zip(ids, named, strict=True)]
-    parts = [str(name).split(":") for name in frame["template_fqn"]]
-    wrong = next((":".join(one) for one in parts if len(one) < 2), None)
-    if wrong is not None:
-        raise InputError(f"template_fqn {wrong!r} is not a template's name: give PACKAGE:MODULE:ENTITY, as PQS has it")
-    names = [":".join(one[-2:]) for one in parts]
-    packages = frame["package_id"] if "package_id" in frame else [None] * len(frame)
-    effective = "created_effective_at" if kind == "create" else "exercised_effective_at"
-    return {
-        "place": ids, "update_id": updates, "record_time": _moments(frame[effective]),
-        "contract_id": frame["contract_id"].to_list(), "template_name": names,
-        "template_id": [None if _absent(package) else f"{package}:{name}"
-                        for package, name in zip(packages, names, strict=True)],
-        "package_name": [one[0] if len(one) > 2 else None for one in parts],
-        "payload": [_json(cell) for cell in frame[payload]], "signatories": _lists(frame, "signatories"),
-        "observers": _lists(frame, "observers"),
-    }  # fmt: skip
+    offsets = pd.Series([f"{offset:020}" for offset, _ in ids], dtype="string")
+    parts = frame["template_fqn"].astype(object).map(str).str.split(":")
+    for wrong in frame["template_fqn"][parts.str.len() < 2]:
+        raise InputError(
+            f"template_fqn {str(wrong)!r} is not a template's name: give PACKAGE:MODULE:ENTITY, as PQS has it"
+        )
+    names = parts.str[-2:].str.join(":")
+    return pd.DataFrame(
+        {
+            "offset": [offset for offset, _ in ids],
+            "node_index": [node for _, node in ids],
+            "update_id": frame["transaction_id"].astype("string").fillna(offsets),
+            "record_time": [to_micros(cell, "effective time") for cell in frame[effective]],
+            "contract_id": frame["contract_id"],
+            "template_name": names,
+            "template_id": frame["package_id"].astype("string") + ":" + names,
+            "package_name": parts.str[0].where(parts.str.len() > 2),
+            "payload": frame[payload].map(_json, na_action="ignore"),
+            "signatories": frame["signatories"],
+            "observers": frame["observers"],
+        },
+        dtype=object,
+    )
 
 
-def _shaped(rows: dict[str, list[Any]], *, trees: bool, begun: bool, unseen: int) -> pd.DataFrame:
+def _shaped(rows: pd.DataFrame, *, trees: bool, begun: bool, unseen: int) -> pd.DataFrame:
     """The events as a table with their provenance."""
-    times, count = rows.pop("record_time"), len(rows["update_id"])
-    nodes = [node for _, node in rows.pop("place")]
-    lasts = [-1 if _absent(last) else int(last) for last in rows.pop("last")]
-    found = {name: cells.to_pylist() for name, cells in tree_positions(rows["update_id"], nodes, lasts).items()}
+    times, lasts = rows["record_time"].to_list(), rows["last"].fillna(-1).astype("int64").to_list()
+    found = tree_positions(rows["update_id"].to_list(), rows["node_index"].to_list(), lasts)
+    months = [f"{pd.Timestamp(time, unit='us'):%Y-%m}" for time in times]
+    rows = rows.assign(migration_id=0, record_month=months, **{name: found[name].to_pylist() for name in found})
     if not trees:
-        found |= dict.fromkeys(("parent_event_id", "depth"), [None] * count)
-    columns = rows | found | {
-        "migration_id": [0] * count, "record_time": times,
-        "record_month": [f"{pd.Timestamp(time, unit='us'):%Y-%m}" for time in times],
-    }  # fmt: skip
-    arrays = {field.name: pa.array(columns.get(field.name, [None] * count), field.type) for field in EVENTS.schema}
+        rows[["parent_event_id", "depth"]] = None
+    rows = rows.reindex(columns=EVENTS.names).astype(object)
+    arrays = {field.name: pa.array(rows[field.name], field.type, from_pandas=True) for field in EVENTS.schema}
     low, high = (format_timestamp(of(times)) if times else None for of in (min, max))
     attrs = {
         "source": "PQS", "range": f"{low} to {high}" if times else "empty", "cursor": [0, high] if times else None,
         "complete": not unseen, "from_beginning": begun, "begins_late": None, "archived_unseen": unseen,
-        "version": __version__, "rows": count,
+        "version": __version__, "rows": len(rows),
     }  # fmt: skip
     events: pd.DataFrame = shape(pa.table(arrays), EVENTS, attrs=attrs)
     return events
-
-
-def _unseen(made: pd.DataFrame, seen: set[tuple[int, int]]) -> int:
-    """The number of contracts that were archived by events missing from the exercises."""
-    if "archive_event_id" not in made:
-        return 0
-    ids = [_pair(cell, "archive_event_id") for cell in made["archive_event_id"] if not _absent(cell)]
-    return sum(one not in seen for one in ids)
 
 
 def _pair(cell: Any, column: str) -> tuple[int, int]:
@@ -171,26 +174,7 @@ def _interface(choice: Any) -> str | None:
     return f"Splice.Api.Token.{_STANDARD[entity]}:{entity}" if choice in STANDARD else None
 
 
-def _nodes(frame: pd.DataFrame, column: str) -> list[int]:
-    return [_pair(cell, column)[1] for cell in frame[column]]
-
-
-def _moments(cells: Iterable[Any]) -> list[int]:
-    """Microseconds since 1970 in UTC."""
-    return [to_micros(cell, "effective time") for cell in cells]
-
-
-def _json(cell: Any) -> str | None:
-    """A JSONB cell as text; null if it was redacted."""
-    if isinstance(cell, dict | list):
-        return json.dumps(cell, ensure_ascii=False, separators=(",", ":"))
-    return None if _absent(cell) else str(cell)
-
-
-def _lists(frame: pd.DataFrame, column: str) -> list[list[str] | None]:
-    cells: Iterable[Any] = frame[column] if column in frame else [None] * len(frame)
-    return [None if _absent(cell) else list(cell) for cell in cells]
-
-
-def _absent(cell: Any) -> bool:
-    return cell is None or cell is pd.NaT or cell is pd.NA or (isinstance(cell, float) and cell != cell)
+def _json(cell: Any) -> str:
+    """A JSONB cell as text."""
+    read = isinstance(cell, dict | list)
+    return json.dumps(cell, ensure_ascii=False, separators=(",", ":")) if read else str(cell)
