@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pandas as pd
 
@@ -20,13 +20,8 @@ from ledgerframes.network import Network
 
 _COLUMNS: Final = ("party", "label", "kind", "source")
 _LONGEST: Final = 200  # as `aliases` takes them
-
-
-class _Fact(NamedTuple):
-    """A fact about a party in the data."""
-
-    kind: str
-    name: str | None
+#: The kinds of parties that the data knows; of several the first counts.
+_KINDS: Final = ("super validator", "app", "validator", "name")
 
 
 @suggesting
@@ -61,59 +56,52 @@ def labels(path: Any, known: Any = None) -> pd.DataFrame:
         ...     named.names
         {'alice::1220ab': 'Alice Bank'}
     """
-    facts = {} if known is None else _facts(known)
-    where = "scan" if isinstance(known, Network) else "history"
-    rows: dict[str, tuple[str, str, str | None, str]] = {
-        party: (party, fact.name or party.partition("::")[0] or party, fact.kind, where)
-        for party, fact in facts.items()
+    facts = pd.DataFrame(columns=_COLUMNS).set_index("party") if known is None else _facts(known)
+    found = _own(path).set_index("party").combine_first(facts)
+    return found.reset_index()[[*_COLUMNS]].astype("str")
+
+
+def _facts(known: Any) -> pd.DataFrame:
+    """The label, kind and source of each party that a network or a history knows."""
+    by_kind = _of_network(known) if isinstance(known, Network) else _of_history(known)
+    rows = pd.concat([parties.assign(kind=kind) for kind, parties in by_kind.items()], ignore_index=True)
+    rows["kind"] = rows["kind"].astype(pd.CategoricalDtype(_KINDS, ordered=True))
+    rows["name"] = rows["name"].where(rows["name"] != "")
+    facts = rows[rows["party"] != ""].groupby("party").agg(label=("name", "first"), kind=("kind", "min"))
+    # Who has no name is called as the party's id begins.
+    begins = pd.Series({party: party.partition("::")[0] or party for party in facts.index}, dtype="str")
+    source = "scan" if isinstance(known, Network) else "history"
+    return facts.assign(label=facts["label"].fillna(begins), kind=facts["kind"].astype("str"), source=source)
+
+
+def _of_network(net: Network) -> dict[str, pd.DataFrame]:
+    """By kind, the parties that a scan lists, with their names; those of the name service come first."""
+    names = load_names(net, columns=["party", "name"])
+    validators = load_licenses(net, columns=["validator"], personal=False)
+    return {
+        "name": names[names["name"] != ""],
+        "super validator": load_super_validators(net, columns=["party", "name"]),
+        "app": load_featured_apps(net, columns=["provider"]).set_axis(["party"], axis=1),
+        "validator": validators.set_axis(["party"], axis=1),
     }
-    for party, label, kind, source in _own(path):
-        rows[party] = (party, label, kind or (facts[party].kind if party in facts else None), source)
-    columns = zip(*(rows[party] for party in sorted(rows)), strict=True) if rows else [()] * len(_COLUMNS)
-    return pd.DataFrame(
-        {name: pd.Series(list(cells), dtype="str") for name, cells in zip(_COLUMNS, columns, strict=True)}
-    )
 
 
-def _facts(known: Any) -> dict[str, _Fact]:
-    """The parties that a network or a history knows, each with its first kind and its name."""
-    names, members, apps, validators = _of_network(known) if isinstance(known, Network) else _of_history(known)
-    kinds: dict[str, str] = {}
-    for kind, parties in (("super validator", members), ("app", apps), ("validator", validators), ("name", names)):
-        for party in parties:
-            kinds.setdefault(party, kind)
-    return {party: _Fact(kind, names.get(party) or members.get(party)) for party, kind in kinds.items()}
-
-
-Known = tuple[Mapping[str, str], Mapping[str, str | None], Iterable[str], Iterable[str]]
-
-
-def _of_network(net: Network) -> Known:
-    """The names, super validators with theirs, providers of featured apps, and validators that a scan lists."""
-    named = load_names(net, columns=["party", "name"], as_="arrow").to_pylist()
-    members = load_super_validators(net, columns=["party", "name"], as_="arrow").to_pylist()
-    apps = load_featured_apps(net, columns=["provider"], as_="arrow")["provider"].to_pylist()
-    validators = load_licenses(net, columns=["validator"], personal=False, as_="arrow")["validator"].to_pylist()
-    # Of several names the first of the alphabet, as in a history.
-    names = {row["party"]: row["name"] for row in reversed(named) if row["party"] and row["name"]}
-    return names, {row["party"]: row["name"] for row in members}, filter(None, apps), filter(None, validators)
-
-
-def _of_history(events: Any) -> Known:
+def _of_history(events: Any) -> dict[str, pd.DataFrame]:
     """The same from the events."""
     with Engine(inputs_of(events).gives) as engine:
-        parties = engine.rows("party_facts").to_pylist()
-        validators = engine.rows("license_contracts")["validator"].to_pylist()
-    members = {row["party"]: row["name"] for row in parties if row["is_super_validator"]}
-    names = {row["party"]: row["name"] for row in parties if row["name"]}
-    return names, members, [row["party"] for row in parties if row["is_featured"]], filter(None, validators)
+        parties = engine.rows("party_facts").to_pandas()
+        validators = engine.rows("license_contracts").select(["validator"]).to_pandas()
+    return {
+        "name": parties[parties["name"].notna()],
+        "super validator": parties[parties["is_super_validator"]],
+        "app": parties[parties["is_featured"]],
+        "validator": validators.set_axis(["party"], axis=1),
+    }
 
 
-def _own(path: Any) -> list[tuple[str, str, str | None, str]]:
+def _own(path: Any) -> pd.DataFrame:
     """The rows of the user's file or frame, checked; each party once."""
-    if path is None:
-        return []
-    name, rows = _read(path)
+    name, rows = ("own", []) if path is None else _read(path)
     found: dict[str, tuple[str, str, str | None, str]] = {}
     for number, (party, label, kind, source) in enumerate(rows, 2 if isinstance(path, str | Path) else 0):
         if not party or not label:
@@ -123,7 +111,7 @@ def _own(path: Any) -> list[tuple[str, str, str | None, str]]:
         row = found.setdefault(party, (party, label, kind or None, source or name))
         if row[1] != label:
             raise InputError(f"{name}: {party!r} has two labels, {row[1]!r} and {label!r}; keep one of them")
-    return list(found.values())
+    return pd.DataFrame(list(found.values()), columns=_COLUMNS)
 
 
 def _read(path: Any) -> tuple[str, list[list[str]]]:
