@@ -45,6 +45,20 @@ ahead as (
   ) as steps using (state)
   where tick_us > 0
 ),
+-- The first later round with other terms.
+following as (
+  select distinct on (round)
+    round, begins::bigint as rounds, ahead.tick_us::bigint as tick_us, ahead.amulet_to_issue_per_year,
+    ahead.validator_percentage, ahead.app_percentage, ahead.development_fund_percentage, has_fund
+  from ahead
+  join round_history as own using (round)
+  where begins > 0 and (ends is null or begins < ends)
+    and row(
+      ahead.amulet_to_issue_per_year, ahead.validator_percentage, ahead.app_percentage, ahead.development_fund_percentage)
+    is distinct from row(
+      own.amulet_to_issue_per_year, own.validator_percentage, own.app_percentage, own.development_fund_percentage)
+  order by round, begins
+),
 terms as (
   select
     round, null::bigint as rounds, tick_us::bigint as tick_us, amulet_to_issue_per_year, validator_percentage,
@@ -52,29 +66,8 @@ terms as (
   from round_history
   left join issued using (round)
   union all
-  select round, found.*
-  from (
-    select
-      round,
-      arg_min(
-        {
-          rounds: begins::bigint, tick_us: ahead.tick_us::bigint, amulet_to_issue_per_year: ahead.amulet_to_issue_per_year,
-          validator_percentage: ahead.validator_percentage, app_percentage: ahead.app_percentage,
-          development_fund_percentage: ahead.development_fund_percentage, has_fund: has_fund
-        },
-        begins) as found
-    from ahead
-    join round_history as own using (round)
-    where begins > 0 and (ends is null or begins < ends)
-      and (
-        ahead.amulet_to_issue_per_year is distinct from own.amulet_to_issue_per_year
-        or ahead.validator_percentage is distinct from own.validator_percentage
-        or ahead.app_percentage is distinct from own.app_percentage
-        or ahead.development_fund_percentage is distinct from own.development_fund_percentage)
-    group by round
-  )
   -- A step that cannot be read is not the next one that can.
-  where found.amulet_to_issue_per_year is not null
+  from following where amulet_to_issue_per_year is not null
 )
 select * replace (
   coalesce(development_fund_percentage, case has_fund when true then 0.05 when false then 0 end)::decimal(38, 10)

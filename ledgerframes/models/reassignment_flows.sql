@@ -26,22 +26,16 @@ legs as (
 ),
 pairs as (
   select
-    coalesce(away.unassign_id, back.unassign_id) as unassign_id,
-    coalesce(away.contract_id, back.contract_id) as contract_id,
+    unassign_id, contract_id, source_synchronizer, reassignment_counter, turn,
     -- Only an assignment carries the contract.
-    back.template_name,
-    coalesce(away.source_synchronizer, back.source_synchronizer) as source_synchronizer,
-    coalesce(away.target_synchronizer, back.target_synchronizer) as target_synchronizer,
-    coalesce(away.reassignment_counter, back.reassignment_counter) as reassignment_counter,
-    coalesce(away.migration_id, back.migration_id) as migration_id,
-    away.record_time as unassigned_at,
-    back.record_time as assigned_at,
-    coalesce(away.turn, back.turn) as turn
-  from (from legs where kind = 'unassignment') as away
-  full join (from legs where kind = 'assignment') as back
-    on away.contract_id = back.contract_id and away.reassignment_counter = back.reassignment_counter
-    and away.unassign_id is not distinct from back.unassign_id
-    and away.source_synchronizer = back.source_synchronizer and away.turn = back.turn
+    max(template_name) filter (kind = 'assignment') as template_name,
+    -- What the unassignment says, if it is there: it is the later kind in the alphabet.
+    arg_max(target_synchronizer, kind) as target_synchronizer,
+    arg_max(migration_id, kind) as migration_id,
+    max(record_time) filter (kind = 'unassignment') as unassigned_at,
+    max(record_time) filter (kind = 'assignment') as assigned_at
+  from legs
+  group by all
 ),
 lone as (
   select contract_id from pairs where unassigned_at is null or assigned_at is null
