@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
-from itertools import pairwise
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -53,12 +51,12 @@ def join_prices(frame: Any, prices: Any, *, on: str | None = None, within: Durat
     """
     oldest = duration(within, "within", bare=False)
     rows = to_pandas(frame, name="frame", giver="lf.transfers").copy()
-    times, known = _known(prices)
-    moments = _times(rows, on)
-    place = np.searchsorted(times, moments, side="right") - 1
-    young = (place >= 0) & (moments != _NEVER)
-    young[young] &= moments[young] - times[place[young]] <= oldest
-    found = pd.Series([known[at] if there else None for at, there in zip(place, young, strict=True)], dtype=object)
+    known, moments = _known(prices), _times(rows, on).dropna().sort_values()
+    dated = pd.merge_asof(
+        moments.rename_axis("row").reset_index(), known, on="time", tolerance=pd.Timedelta(oldest, "us")
+    )
+    found = dated.set_index("row")["price"].reindex(range(len(rows)))
+    found = found.astype(object).where(found.notna(), None)
     amounts, form = _of_coin(rows), decimals_of(attrs_of(rows))
     rows["market_price"] = found.astype(float).to_numpy()
     for name in amounts:
@@ -80,17 +78,12 @@ def _product(amount: Any, price: Decimal) -> Decimal:
     return _EXACT.quantize(_EXACT.multiply(Decimal(str(amount)), price), _LAST_PLACE)
 
 
-_NEVER: Final = np.iinfo(np.int64).min
+def _moments(times: pd.Series) -> pd.Series:
+    return pd.to_datetime(times, utc=True).dt.as_unit("us").rename("time").reset_index(drop=True)
 
 
-def _micros(times: pd.Series) -> np.ndarray:
-    moments = pd.to_datetime(times, utc=True).dt.as_unit("us").dt.tz_localize(None)
-    micros: np.ndarray = moments.to_numpy("M8[us]").astype(np.int64)
-    return micros
-
-
-def _known(prices: Any) -> tuple[np.ndarray, list[Decimal]]:
-    """Times in order, and the price from each of them on."""
+def _known(prices: Any) -> pd.DataFrame:
+    """The price from each time on, in order, each once."""
     if isinstance(prices, pd.Series):
         prices = pd.DataFrame({"time": prices.index, "price": prices.to_numpy()})
     series = to_pandas(prices, ("time", "price"), name="prices", giver='pd.DataFrame({"time": …, "price": …})')
@@ -100,28 +93,27 @@ def _known(prices: Any) -> tuple[np.ndarray, list[Decimal]]:
             ' pd.to_datetime(prices["time"], unit="s", utc=True)'
         )
     try:
-        times = _micros(series["time"])
         values = [Decimal(str(price)) for price in series["price"]]
+        known = pd.DataFrame({"time": _moments(series["time"]), "price": pd.Series(values, dtype=object)})
     except (ValueError, TypeError, ArithmeticError) as error:
         raise InputError(f"prices: {error}; give times in UTC and numbers") from error
     for time, value in zip(series["time"], values, strict=True):
         if not value.is_finite() or value <= 0 or pd.isna(time):
             raise InputError(f"prices: {value} at {time} is not valid: give a price above 0 with its time")
-    order = np.argsort(times, kind="stable")
-    for earlier, later in pairwise(order):
-        if times[earlier] == times[later] and values[earlier] != values[later]:
-            both, time = f"{values[earlier]} and {values[later]}", series["time"].iloc[later]
-            raise InputError(f"prices: {both} are both at {time}; give one price for a time")
-    return times[order], [values[at] for at in order]
+    known = known.drop_duplicates().sort_values("time", kind="stable")
+    for time in known["time"][known["time"].duplicated()]:
+        both = " and ".join(str(price) for price in known["price"][known["time"] == time][:2])
+        raise InputError(f"prices: {both} are both at {time}; give one price for a time")
+    return known
 
 
-def _times(rows: pd.DataFrame, on: str | None) -> np.ndarray:
+def _times(rows: pd.DataFrame, on: str | None) -> pd.Series:
     there = [str(name) for name, kind in rows.dtypes.items() if str(kind).startswith("datetime64[")]
     name = on or ("record_time" if "record_time" in there else next(iter(there), None))
     if name not in there:
         known = f"there are {', '.join(there)}" if there else "it has none; join the record_time of its updates first"
         raise InputError(f"on={on!r}: the frame has no such column of times: {known}")
-    return _micros(rows[name])
+    return _moments(rows[name])
 
 
 def _of_coin(rows: pd.DataFrame) -> list[str]:
