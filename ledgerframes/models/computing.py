@@ -231,10 +231,11 @@ def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
 
 
 def _check_once(engine: Engine, inputs: Inputs, table: Table) -> None:
-    """Refuse events and reassignments that occur twice, as those of ranges that overlap do once they are joined."""
+    """Refuse events and reassignments that occur twice, as joined loads have; a store has each once."""
     read = {lower for step in steps(table.name, inputs.gives) for lower in below(step)}
     for one, repeated in ((EVENTS, "repeated_events"), (REASSIGNMENTS, "repeated_reassignments")):
-        if {one.name} & read & {*inputs.gives} and (twice := engine.rows(repeated).to_pylist()):
+        given = inputs.store is None and {one.name} & read & {*inputs.gives}
+        if given and (twice := engine.rows(repeated).to_pylist()):
             raise InputError(
                 f"{one.name} has the update {twice[0]['update_id']} twice, and figures would count it twice; keep each"
                 f" once, for example with {one.name}.drop_duplicates({list(one.key)})"

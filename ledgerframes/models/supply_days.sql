@@ -1,11 +1,11 @@
--- One row per requested day: the coin that exists at its end; not known while there is coin that cannot be read.
+-- One row per day of the history: the coin that exists at its end; not known while there is coin that cannot be read.
 with
 unread as (
-  select asked_days.day, bool_or(not locked) as unlocked, bool_or(locked) as locked
-  from asked_days
+  select day_numbers.day, bool_or(not locked) as unlocked, bool_or(locked) as locked
+  from day_numbers
   join unread_coin_contracts as coins
-    on day_of(recorded_at) <= asked_days.day and coalesce(day_of(ended_at) > asked_days.day, true)
-  group by asked_days.day
+    on day_of(recorded_at) <= day_numbers.day and coalesce(day_of(ended_at) > day_numbers.day, true)
+  group by day_numbers.day
 ),
 changes as (
   select
@@ -23,12 +23,12 @@ sums as (
 ),
 known as (
   select
-    asked_days.day,
+    day_numbers.day,
     case when unread.unlocked is not true then coalesce(sums.unlocked, 0)::decimal(38, 10) end as unlocked,
     case when unread.locked is not true then coalesce(sums.locked, 0)::decimal(38, 10) end as locked
-  from asked_days
-  asof left join sums on asked_days.day >= sums.day
-  left join unread on unread.day = asked_days.day
+  from day_numbers
+  asof left join sums on day_numbers.day >= sums.day
+  left join unread on unread.day = day_numbers.day
 )
 select day, unlocked, locked, (unlocked + locked)::decimal(38, 10) as total
 from known

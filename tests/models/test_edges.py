@@ -136,10 +136,12 @@ def test_parts_that_overlap_are_refused_until_each_event_is_there_once(part, net
     earlier = lf.load_events(net, start="begin", end=cut, progress=False, decimals="exact")
     joined = pd.concat([earlier, history.events], ignore_index=True)
     once = joined.drop_duplicates(["update_id", "event_id"])
+    below = once[once.choice == "AmuletRules_Transfer"].query("node_index > 0").head(1)
 
     for table in (lf.mint_burn, lf.template_activity):
-        with pytest.raises(lf.errors.InputError, match=r"twice.*events\.drop_duplicates\("):
-            table(joined)
+        for twice in (joined, pd.concat([once, below])):
+            with pytest.raises(lf.errors.InputError, match=r"twice.*events\.drop_duplicates\("):
+                table(twice)
     assert len(lf.template_activity(once)) == len(lf.template_activity(exact_history))
 
 

@@ -254,3 +254,19 @@ def test_a_lake_of_the_last_hours_is_read_without_a_range_and_has_no_zeros_befor
             lake.load("updates", **part)
     partial = lake.load("updates", end=before, allow_partial=True)
     assert (len(partial), partial.attrs["complete"]) == (0, False)
+
+
+def test_days_of_a_lake_of_the_last_ones_are_whole_as_those_of_a_load(tmp_path):
+    lake = lf.open_store(tmp_path / "lake")
+    with lf.sandbox(seed=5, days=5, rounds_per_day=6) as net:
+        lake.sync(net, last="3d", progress=False)
+        loaded = lf.network_daily(lf.load_history(net, last="3d"))
+
+    assert lf.network_daily(lake).whole.to_list() == loaded.whole.to_list() == [False, True, True, False]
+    marts = lake.sql("select whole from mart_network_daily order by date")
+    assert marts.whole.to_list() == loaded.whole.to_list()
+    assert lake.load("events").attrs["start"] == loaded.attrs["start"]
+    with pytest.raises(lf.errors.PartialResultError, match="fact_supply_daily needs all of the history"):
+        lake.sql("from fact_supply_daily")
+    with pytest.warns(BeginsLateWarning, match="fact_supply_daily: the store begins at"):
+        assert len(lake.sql("from fact_supply_daily", allow_partial=True)) == len(marts)

@@ -3,5 +3,4 @@ select
   date_number(utc_day(time)) as date_key, utc_day(time) as date, key_of(provider) as party_key,
   app_daily.* exclude (time, provider)
 from app_daily
-where day_of(time) in (select day from asked_days)
 order by date, provider

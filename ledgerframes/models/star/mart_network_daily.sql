@@ -4,5 +4,4 @@ select
   payments, paid, paid_usd, minted, burned, net_change, unexplained, rewards_claimed, rewards_expired, traffic_bytes,
   traffic_paid, whole
 from network_daily
-where day_of(time) in (select day from asked_days)
 order by date

@@ -3,5 +3,4 @@ select
   date_number(utc_day(time)) as date_key, utc_day(time) as date, key_of(validator) as validator_key,
   key_of(validator) as party_key, validator_daily.* exclude (time, validator, sponsor)
 from validator_daily
-where day_of(time) in (select day from asked_days)
 order by date, validator

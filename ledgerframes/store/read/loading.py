@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.arguments import flag, suggesting
+from ledgerframes.errors import IncompleteFiguresWarning, PartialResultError, warn
 from ledgerframes.frames import As, Decimals, Lists, check_shape, shape
 from ledgerframes.loaders.extent import Beginning, warn_of
 from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
@@ -17,6 +18,7 @@ from ledgerframes.store.read.dask_frames import dask_frame
 from ledgerframes.store.read.reading import Part
 from ledgerframes.store.read.where import Where, conditions, warn_of_slips
 from ledgerframes.store.read.windows import lake_window, require
+from ledgerframes.store.star.star import OF_BEGIN
 from ledgerframes.store.stored_tables import STORED, declared
 from ledgerframes.store.sync.report import AsOf
 
@@ -284,11 +286,19 @@ def sql(
         function = getattr(public, name, None)
         if function is not None and as_of is None and not partly:
             return function(type(self)(self._lake.pinned(root)), as_="arrow")
-        if (begin := root.coverage.begin) is not None and begin.late is not None:
-            warn_of(Beginning(begin.late, proven=False), f"{name}: the store")
         updates = Part.of(root, "updates", Window(), allow_partial=True)
+        settings, begin = known_of(root, updates), updates.begins_late or (root.coverage.start if partly else None)
+        if begin is not None:
+            warn_of(Beginning(begin, proven=False), f"{name}: the store")
+        if not updates.complete:
+            warn(f"{name} is computed from what the store has of a history with gaps", IncompleteFiguresWarning)
+        if name in OF_BEGIN and not settings["begun"] and not partly:
+            raise PartialResultError(
+                f"{name} needs all of the history from ledger begin, and the store does not hold that; sync it from"
+                " there without a gap, or pass allow_partial=True to compute it from what there is"
+            )
         with Engine(gives_of(root, allow_partial=partly)) as engine:
-            engine.set(known_of(updates))
+            engine.set(settings)
             return engine.interruptible(lambda: engine.rows(name), name)
 
     names = [*dict.fromkeys((*models, *STORED))]

@@ -33,20 +33,20 @@ def gives_of(root: Root, *, allow_partial: bool) -> dict[str, Give]:
     return {name: _give(root, name, table, allow_partial=allow_partial) for name, table in _INPUTS.items()}
 
 
-def known_of(updates: Part) -> dict[str, Any]:
-    """The settings of models over all that a lake has: what its updates prove of their beginning.
+def known_of(root: Root, updates: Part) -> dict[str, Any]:
+    """The settings of models over all that a lake has: where it begins, and what its updates prove of that.
 
     Where nothing shows whether the ledger began earlier, as on one without a DSO, balances are counted from there; days
     are not called whole, and parties not new.
     """
-    late = updates.begins_late
+    low = updates.begins_late or root.coverage.start
     proven = updates.complete and updates.from_beginning is True
     return {
         "begun": updates.complete and updates.from_beginning is not False,
         "new_known": proven,
         "may_have_gap": not updates.complete,
-        "range_known": proven or (updates.complete and late is not None),
-        "range_low": None if late is None else late.micros,
+        "range_known": proven or (updates.complete and low is not None),
+        "range_low": None if low is None else low.micros,
     }
 
 

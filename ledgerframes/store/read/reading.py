@@ -237,7 +237,7 @@ class Part:
             sources=(url,), range=window.in_words(low), cursor=None,
             complete=self.complete, from_beginning=self.from_beginning, begins_late=self.begins_late,
             settled=self.settled, left_out=self.left_out, counted_from=window.counted_from,
-            bounds=window.wanted.bounds(),
+            bounds=window.bounds(),
         )  # fmt: skip
 
     def proof(self, loaded: pa.Table, rows: pc.Expression | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,18 +43,24 @@ class LakeWindow:
     Attributes:
         wanted: the requested window.
         reach: the last place that the table covers; None if it covers nothing.
-        begins: where the table begins, in words, if the start of a sync decided that; else empty.
+        begins: the window of all that the table has, if the start of a sync decided where it begins.
         counted_from: the instant that `last` counts back from.
     """
 
     wanted: Window
     reach: Cursor | None
-    begins: str = ""
+    begins: Window | None = None
     counted_from: int | None = None
+
+    def bounds(self) -> dict[str, Any]:
+        """Its explicit bounds, for provenance; an open start is that of the sync that decided it."""
+        begins = self.begins.bounds() if self.begins is not None and not self.wanted.names_start else {}
+        return begins | self.wanted.bounds()
 
     def in_words(self, low: str) -> str:
         """The window in words; an open side is where the stored history begins or ends."""
-        low = low or ("" if self.wanted.names_start else self.begins)
+        if not low and self.begins is not None and not self.wanted.names_start:
+            low = f"{self.begins.in_words().partition(' to ')[0]} (the beginning of what is stored)"
         high = "" if self.reach is None else f"{format_timestamp(self.reach.micros)} (the end of what is stored)"
         return self.wanted.in_words(low, high)
 
@@ -100,16 +106,14 @@ def lake_window(
     return LakeWindow(wanted_window(start, end, last, now=reach.micros), reach, begins, reach.micros)
 
 
-def _begins(root: Root, name: str) -> str:
-    """Where a table of the history begins, in words; empty if the servers' history, not a sync, begins there."""
+def _begins(root: Root, name: str) -> Window | None:
+    """All that a table of the history has; None if the servers' history, not a sync, decides where it begins."""
     of = HISTORY if name in DERIVED_TABLES else set_of(name)
-    start = None if of is None else root.coverage_of(of).start
-    if of is None or start is None:
-        return ""
-    later = {one.migration_id for one in root.coverage_of(of).common} - {start.migration_id}
-    by_time = any(root.coverage_of(of).starts_at_a_time(migration_id) for migration_id in later)
-    migration = "" if by_time else f" of migration {start.migration_id}"
-    return f"{format_timestamp(start.micros)}{migration} (the beginning of what is stored)"
+    coverage = None if of is None else root.coverage_of(of)
+    if coverage is None or coverage.start is None:
+        return None
+    by_time = any(map(coverage.starts_at_a_time, coverage.migrations[1:]))
+    return Window(since=coverage.start.micros) if by_time else Window(coverage.start)
 
 
 def begin_of(root: Root, name: str) -> Cursor | None:

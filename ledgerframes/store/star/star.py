@@ -24,7 +24,8 @@ from ledgerframes.store.stored_tables import HISTORY, VERDICTS
 from ledgerframes.tables.star import STAR
 
 _OF_VERDICTS: Final = ("fact_verdicts", "bridge_verdict_party")
-_OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily", "mart_validator_daily")
+#: The tables that need all of the history from ledger begin.
+OF_BEGIN: Final = ("fact_balances_daily", "fact_supply_daily", "mart_validator_daily")
 #: The derived tables that facts are made from: their kept rows are read where they match the history.
 _DERIVED: Final = ("transfers", "token_transfers", "rewards", "traffic_purchases", "mint_burn")
 #: The tables whose rows each come from one row of a stored table, in whose order they are.
@@ -44,8 +45,6 @@ _OF_PARTIES: Final = [
 ]
 #: The models for which a star reports what they could not read.
 _COUNTED: Final = ("holding_days", "license_states", "party_facts")
-#: If days are further apart than this, daily tables contain only the days with updates.
-_MOST_DAYS: Final = 100_000
 
 
 class Star:
@@ -76,7 +75,7 @@ class Star:
         kept = {name: derived_data(root, name) for name in _DERIVED}
         self._derived = {name: data for name, data in kept.items() if data is not None}
         # How much of the beginning the updates prove.
-        self._known = known_of(self._parts["updates"])
+        self._known = known_of(root, self._parts["updates"])
         self._settings = {"key_shift": 64 - key_bits}
 
     @cached_property
@@ -88,7 +87,7 @@ class Star:
             reasons |= dict.fromkeys(_OF_VERDICTS, why)
         if not self._known["begun"]:
             why = "the store does not hold the history from ledger begin without a gap, so what was there is not known"
-            reasons |= dict.fromkeys(_OF_BEGIN, why)
+            reasons |= dict.fromkeys(OF_BEGIN, why)
         return reasons
 
     @property
@@ -120,10 +119,7 @@ class Star:
     @cached_property
     def _engine(self) -> Engine:
         engine = Engine(self._gives | {name: lambda *_, data=data: data for name, data in self._derived.items()})
-        days = engine.interruptible(lambda: engine.rows("held_days"), "dim_date")["day"].to_pylist()
-        whole = days and max(days) - min(days) <= _MOST_DAYS
-        listed = [*range(min(days), max(days) + 1)] if whole else sorted(days)
-        engine.set({**self._known, "days": listed, **self._settings})
+        engine.set({**self._known, **self._settings})
         return engine
 
     def _reader(self, name: str) -> pa.RecordBatchReader:

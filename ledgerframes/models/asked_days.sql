@@ -1,2 +1,0 @@
--- One row per requested day, counted from 1970 in UTC.
-select unnest(getvariable('days')::bigint[]) as day
