@@ -48,7 +48,7 @@ def files_of(
 def open_rows(table: DeltaStoreTable, wanted: pc.Expression, change: Change | None = None) -> pa.Table:
     """The open rows that match a filter, after a change, in the declared columns and types."""
     new = () if change is None else (change.open.filter(wanted),)
-    if change is not None:
+    if change is not None and len(change.keys):
         wanted &= ~pc.field(table.table.key[0]).isin(change.keys)
     data, schema = table.dataset(), plain(table.table)
     with damage_named([table]):
