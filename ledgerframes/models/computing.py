@@ -21,6 +21,7 @@ from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.table import Table
+from ledgerframes.tables.verdicts import VERDICTS
 
 T = TypeVar("T")
 
@@ -135,10 +136,11 @@ def computed(
             if check:
                 check(engine)
             rows = engine.rows(table.name)
-            if inputs.store is None:
-                _check_once(engine, inputs, table)
+            _check_once(engine, inputs, table)
             if inputs.store is None or inputs.opening is not None:
                 _check_network(engine, inputs, table)
+            if inputs.verdict_attrs is not None:
+                _check_verdicts(engine)
             own_attrs: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
             own_attrs |= {"edges": _edges(engine, edges, kind)} if edges and not inputs.rows_only else {}
             for name in {*unknown} & {*_MOVERS}:
@@ -231,11 +233,11 @@ def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
 
 
 def _check_once(engine: Engine, inputs: Inputs, table: Table) -> None:
-    """Refuse events and reassignments that occur twice, as joined loads have; a store has each once."""
+    """Refuse events, reassignments and verdicts that occur twice, as joined loads have; a store has each once."""
     read = {lower for step in steps(table.name, inputs.gives) for lower in below(step)}
-    for one, repeated in ((EVENTS, "repeated_events"), (REASSIGNMENTS, "repeated_reassignments")):
-        given = inputs.store is None and {one.name} & read & {*inputs.gives}
-        if given and (twice := engine.rows(repeated).to_pylist()):
+    given = [] if inputs.verdict_attrs is None else [VERDICTS]
+    for one in given if inputs.store is not None else (EVENTS, REASSIGNMENTS, *given):
+        if {one.name} & read & {*inputs.gives} and (twice := engine.rows(f"repeated_{one.name}").to_pylist()):
             raise InputError(
                 f"{one.name} has the update {twice[0]['update_id']} twice, and figures would count it twice; keep each"
                 f" once, for example with {one.name}.drop_duplicates({list(one.key)})"
@@ -249,6 +251,15 @@ def _check_network(engine: Engine, inputs: Inputs, table: Table) -> None:
         raise InputError(
             f"{both} of two networks, of {found[0]} and of {found[1]}, whose rounds and figures would be mixed; give"
             " what is of one network"
+        )
+
+
+def _check_verdicts(engine: Engine) -> None:
+    """Refuse verdicts of another network than the events: they have no synchronizer in common."""
+    if foreign := engine.rows("foreign_verdicts").to_pylist():
+        raise InputError(
+            f"the verdicts are of {foreign[0]['synchronizer_id']}, and no event is of any of their synchronizers; give"
+            " those of one network"
         )
 
 

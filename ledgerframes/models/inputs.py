@@ -57,7 +57,7 @@ class Inputs:
         opening_argument: `opening` as the caller gave it.
         engine: the engine with computed tables of this history, which computes more of them.
         opened_by: what loads the opening that the table needs.
-        verdict_attrs: the provenance of verdicts given in addition to the history.
+        verdict_attrs: the provenance of verdicts given in addition to the history; None without them.
         rows_only: whether a caller wants only the rows of tables and the counts of what was not understood.
         incomplete: gathers what tables lack, for a caller that warns of it once.
     """
@@ -70,7 +70,7 @@ class Inputs:
     opening_argument: Any = None
     engine: Engine | None = None
     opened_by: Loader = "load_opening"
-    verdict_attrs: Mapping[str, Any] = field(default_factory=dict)
+    verdict_attrs: Mapping[str, Any] | None = None
     rows_only: bool = False
     incomplete: Incomplete | None = None
 
@@ -119,9 +119,9 @@ def inputs_of(
         gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
     proof = _proof(events, EVENTS)
     attrs = proof_of(proof)
-    _check_all(attrs, EVENTS)
+    check_all(attrs, EVENTS)
     legs = events.reassignments if isinstance(events, History) and reassignments is None else reassignments
-    _check_all(attrs_of(legs), REASSIGNMENTS)
+    check_all(attrs_of(legs), REASSIGNMENTS)
     for name in ("updates", "reassignments") if isinstance(events, History) else ():
         if (other := getattr(events, name)) is not None:
             check_same_end(proof, other, name)
@@ -132,7 +132,7 @@ def inputs_of(
     return Inputs(gives, attrs, proof, _store(events), opened, opening, opened_by=opened_by)
 
 
-def _check_all(attrs: Mapping[str, Any], table: Table) -> None:
+def check_all(attrs: Mapping[str, Any], table: Table) -> None:
     """Refuse rows that were chosen when they were loaded: what belongs to them may be among the others.
 
     Raises:
@@ -177,7 +177,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
     proof = _proof(rows, table)
     attrs = proof_of(proof)
     if table is REASSIGNMENTS:
-        _check_all(attrs, table)
+        check_all(attrs, table)
     return Inputs({table.name: _reader(rows, table)}, attrs, proof, _store(rows))
 
 

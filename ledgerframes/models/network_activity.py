@@ -13,7 +13,7 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, stop_of
 from ledgerframes.models.coverage import has_gap, nothing_before
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs, Missing, inputs_of_verdicts
+from ledgerframes.models.inputs import Inputs, Missing, check_all, inputs_of_verdicts
 from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.paging.cursor import Cursor, Duration
 from ledgerframes.tables.network_activity import (
@@ -26,6 +26,7 @@ from ledgerframes.tables.network_activity import (
     VALIDATOR_LIVENESS,
     WALLETS_DAILY,
 )
+from ledgerframes.tables.verdicts import VERDICTS
 from ledgerframes.timestamps import DAY
 
 
@@ -56,20 +57,27 @@ def _days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_verdicts(inputs: Inputs, arguments: Mapping[str, Any]) -> Inputs:
-    """The same history together with the verdicts."""
-    return inputs if arguments["verdicts"] is None else inputs_of_verdicts(inputs, arguments["verdicts"])
+    """The same history together with the verdicts, of which all have to be there."""
+    if arguments["verdicts"] is None:
+        return inputs
+    both = inputs_of_verdicts(inputs, arguments["verdicts"])
+    check_all(both.verdict_attrs or {}, VERDICTS)
+    return both
 
 
 def _verdict_days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of days, whether reassignments are known, and where the verdicts begin and end.
+    """The settings of days, whether reassignments are known, and which verdicts are.
 
     Up to the newest they are as new as the events.
     """
-    begin, newest = begin_of(inputs.verdict_attrs), not {"end", "limit"} & {*inputs.verdict_attrs}
+    attrs = inputs.verdict_attrs or {}
+    begin, newest = begin_of(attrs), not {"end", "limit"} & {*attrs}
     return _days(inputs, arguments) | {
         "legs_known": not all(isinstance(inputs.gives[name], Missing) for name in ("updates", "reassignments")),
         "verdicts_low": None if begin is None else begin[1],
-        "verdicts_high": None if newest else _stop(inputs.verdict_attrs),
+        "verdicts_high": None if newest else _stop(attrs),
+        # Rows that were selected, or have no provenance, do not show that there are no others.
+        "verdicts_known": "complete" in attrs and not has_gap(attrs),
     }
 
 

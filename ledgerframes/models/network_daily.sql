@@ -88,7 +88,8 @@ decided_days as (
   from days
   cross join (select min(date) as first_date, max(date) as last_date from decided) as given
   cross join (select max(record_time) as time from events) as last
-  where days.date between first_date and last_date
+  where coalesce(getvariable('verdicts_known')::boolean, true)
+    and days.date between first_date and last_date
     and greatest(epoch_us(days.date), coalesce(getvariable('range_low')::bigint, 0)) >= coalesce(getvariable('verdicts_low')::bigint, 0)
     and least(epoch_us(days.date + 1), coalesce(getvariable('range_high')::bigint, epoch_us(last.time) + 1))
       <= coalesce(getvariable('verdicts_high')::bigint, epoch_us(days.date + 1))

@@ -180,6 +180,11 @@ def test_private_transactions_are_verdicts_without_an_update(history, twelve_day
     part = lf.load_verdicts(twelve_days, start=start, end=end, progress=False)
     known = lf.network_daily(history, verdicts=part).set_index("time")[names].notna()
     assert known[known.any(axis=1)].index.to_list() == [*days.index[4:6]]
+    assert lf.network_daily(history, verdicts=rejected)[names].isna().all(axis=None)
+    doubled, foreign = pd.concat([verdicts, rejected]), part.verdicts.assign(synchronizer_id="other::12")
+    for wrong, why in ((doubled, "twice"), (foreign, "of other::12, and no event is")):
+        with pytest.raises(lf.errors.InputError, match=why):
+            lf.network_daily(history, verdicts=wrong)
 
 
 def test_parties_of_a_week_act_again(history, tables):
