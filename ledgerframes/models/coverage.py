@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ledgerframes.errors import InputError, PartialResultError
+from ledgerframes.errors import IncompleteFiguresWarning, InputError, PartialResultError, warn
 from ledgerframes.frames import proof_of
-from ledgerframes.loaders.opening import Loader, begin_of, cursor_of, line_for, stop_of
+from ledgerframes.loaders.opening import Loader, begin_of, cursor_of, end_of, line_for, stop_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import LATEST, format_timestamp
 
@@ -153,6 +153,13 @@ def check_reached(inputs: Inputs, at: Cursor | int) -> None:
         raise PartialResultError(
             f"events reach up to {_in_words(end)}, and at={_in_words(at)} is later; load or sync what is between, or"
             " give an earlier at="
+        )
+    newest = end_of(inputs.attrs)
+    if end is None and newest is not None and _lies_before(newest, at):
+        warn(
+            f"events reach up to {newest}, the newest update when they were loaded, and at={_in_words(at)} is later:"
+            " what happened between is not in the figures",
+            IncompleteFiguresWarning,
         )
 
 

@@ -249,6 +249,9 @@ def test_contracts_of_a_time_after_the_newest_update_are_no_opening_for_what_cam
     early = lf.load_history(net, start="begin", limit=100, progress=False)
     for frame in early:
         del frame.attrs["limit"]  # as if nothing newer had been there
-    opening = lf.active_contracts(early, at=start - US)
+    with pytest.warns(
+        lf.errors.IncompleteFiguresWarning, match="the newest update when they were loaded, and at=.* is later"
+    ):
+        opening = lf.active_contracts(early, at=start - US)
     with pytest.raises(lf.errors.InputError, match="opening= is of"):
         lf.active_contracts(rest, opening=opening)
