@@ -129,7 +129,7 @@ def inputs_of(
     for table in (VERDICTS, *SNAPSHOTS_READ.values()):
         gives[table.name] = Missing(table)
     gives["opening"] = _opening(opened)
-    return Inputs(gives, attrs, proof, _store(events), opened, opening, opened_by=opened_by)
+    return Inputs(gives, attrs, proof, events if is_store(events) else None, opened, opening, opened_by=opened_by)
 
 
 def check_all(attrs: Mapping[str, Any], table: Table) -> None:
@@ -178,7 +178,7 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
     attrs = proof_of(proof)
     if table is REASSIGNMENTS:
         check_all(attrs, table)
-    return Inputs({table.name: _reader(rows, table)}, attrs, proof, _store(rows))
+    return Inputs({table.name: _reader(rows, table)}, attrs, proof, rows if is_store(rows) else None)
 
 
 def is_store(data: Any) -> bool:
@@ -189,10 +189,6 @@ def is_store(data: Any) -> bool:
 def _in_one_state(data: Any) -> Any:
     """A store in its newest state, whatever is synced into it before all is read; other data as it is."""
     return data._pinned() if is_store(data) else data  # noqa: SLF001 - its only caller in models
-
-
-def _store(data: Any) -> Any:
-    return data if is_store(data) else None
 
 
 def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
@@ -362,12 +358,13 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
     lake = saved.parent if (saved / "_delta_log").exists() else place
     if (lake / "lake.json").exists():
         raise InputError(f"{table.name}={str(path)!r} is a lake: give lf.open_store({str(lake)!r})")
+    files = [str(file) for file in sorted(saved.rglob("*.parquet"))] if saved.is_dir() else str(saved)
+    if not files:
+        raise InputError(f"{table.name}={str(path)!r} has no Parquet in it: {_GIVER}")
     try:
-        found = ds.dataset(saved, format="parquet", partitioning="hive")
+        found = ds.dataset(files, format="parquet", partitioning="hive")
     except pa.ArrowInvalid:
         raise InputError(f"{table.name}={str(path)!r} is not Parquet: {_GIVER}") from None
-    if not found.files:
-        raise InputError(f"{table.name}={str(path)!r} has no Parquet in it: {_GIVER}")
     return ParquetFiles(found, table)
 
 
