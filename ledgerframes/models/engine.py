@@ -63,7 +63,7 @@ def known() -> frozenset[str]:
 @cache
 def below(name: str) -> tuple[str, ...]:
     """The relations that a model reads: names after from or join that are not its own steps."""
-    return tuple(sorted({*re.findall(r"\b(?:from|join|unpivot)\s+(\w+)", _bare(name))} & known()))
+    return tuple(sorted({*re.findall(r"\b(?:from|join|pivot|unpivot)\s+(\w+)", _bare(name))} & known()))
 
 
 def _bare(name: str) -> str:

@@ -35,23 +35,12 @@ changes as (
   select kind, ends, -amount from placed where begins < ends
 ),
 sums as (
-  select
-    place,
-    sum(amount) filter (kind = 'unlocked') as unlocked,
-    sum(amount) filter (kind = 'locked_transfer') as locked_transfer,
-    sum(amount) filter (kind = 'locked_allocation') as locked_allocation,
-    sum(amount) filter (kind = 'locked_payment') as locked_payment,
-    sum(amount) filter (kind = 'locked_governance') as locked_governance,
-    sum(amount) filter (kind = 'locked_vesting') as locked_vesting,
-    sum(amount) filter (kind = 'locked_other') as locked_other,
-    sum(amount) filter (kind = 'unclaimed_rewards') as unclaimed_rewards,
-    sum(amount) filter (kind = 'development_fund_unallocated') as development_fund_unallocated,
-    sum(amount) filter (kind = 'development_fund_allocated') as development_fund_allocated,
-    sum(amount) filter (kind = 'development_fund_spent') as development_fund_spent,
-    sum(amount) filter (kind = 'unread_unlocked') as unread_unlocked,
-    sum(amount) filter (kind = 'unread_locked') as unread_locked,
-    sum(amount) filter (kind = 'unread_pool') as unread_pool
-  from changes
+  pivot changes
+  on kind in (
+    'unlocked', 'locked_transfer', 'locked_allocation', 'locked_payment', 'locked_governance', 'locked_vesting', 'locked_other',
+    'unclaimed_rewards', 'development_fund_unallocated', 'development_fund_allocated', 'development_fund_spent',
+    'unread_unlocked', 'unread_locked', 'unread_pool')
+  using sum(amount)
   group by place
 ),
 held as (

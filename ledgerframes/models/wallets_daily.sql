@@ -47,18 +47,13 @@ changes as (
   join ends using (contract_id)
 ),
 changed as (
-  select
-    utc_day(record_time) as date, provider,
-    count(distinct party) filter (change = 'created') as created,
-    count(distinct party) filter (change = 'renewed') as renewed,
-    count(distinct party) filter (change = 'cancelled') as cancelled,
-    count(distinct party) filter (change = 'expired') as expired,
-    count(distinct party) filter (change = 'proposed') as setups_proposed,
-    count(distinct party) filter (change = 'ExternalPartySetupProposal_Accept') as setups_accepted,
-    count(distinct party) filter (change = 'ExternalPartySetupProposal_Reject') as setups_rejected,
-    count(distinct party) filter (change = 'ExternalPartySetupProposal_Withdraw') as setups_withdrawn
-  from changes
-  group by all
+  pivot (select utc_day(record_time) as date, provider, party, change from changes)
+  on change in (
+    'created', 'renewed', 'cancelled', 'expired', 'proposed' as setups_proposed,
+    'ExternalPartySetupProposal_Accept' as setups_accepted, 'ExternalPartySetupProposal_Reject' as setups_rejected,
+    'ExternalPartySetupProposal_Withdraw' as setups_withdrawn)
+  using count(distinct party)
+  group by date, provider
 ),
 -- One whose time has run out is useless, though it stays until somebody ends it.
 moments as (
@@ -76,10 +71,7 @@ standing as (
 )
 select
   date::timestamp at time zone 'UTC' as time, provider,
-  coalesce(created, 0) as created, coalesce(renewed, 0) as renewed, coalesce(cancelled, 0) as cancelled,
-  coalesce(expired, 0) as expired, coalesce(active, 0) as active, coalesce(setups_proposed, 0) as setups_proposed,
-  coalesce(setups_accepted, 0) as setups_accepted, coalesce(setups_rejected, 0) as setups_rejected,
-  coalesce(setups_withdrawn, 0) as setups_withdrawn,
+  coalesce(columns(* exclude (date, provider, last.time)), 0),
   held_whole(date::timestamp at time zone 'UTC', last.time) as whole
 from changed
 full join standing using (date, provider)
