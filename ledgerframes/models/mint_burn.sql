@@ -44,8 +44,7 @@ select
   burned_traffic, burned_names, burned_preapprovals, burned_fees, burned_expiry,
   net_change::decimal(38, 10) as net_change,
   (net_change
-    - (minted_app + minted_app_or_validator + minted_validator + minted_validator_faucet + minted_sv + minted_unclaimed_activity
-      + minted_development_fund + minted_tap + minted_other
+    - (list_sum([*columns('^minted_')])
       - burned_traffic - burned_names - burned_preapprovals - burned_fees - burned_expiry)
   )::decimal(38, 10) as unexplained,
   inputs_from

@@ -43,8 +43,7 @@ priced as (
   select
     utc_day(record_time) as date, burned_fees, net_change, unexplained,
     coalesce(amulet_price_usd, own.price, open.price)::decimal(38, 10) as price,
-    minted_app + minted_app_or_validator + minted_validator + minted_validator_faucet + minted_sv
-      + minted_unclaimed_activity + minted_development_fund + minted_tap + minted_other as minted,
+    list_sum([*columns('^minted_')]) as minted,
     burned_traffic + burned_names + burned_preapprovals + burned_fees + burned_expiry as burned
   from mint_burn
   left join rates as own on own.round = mint_burn.round

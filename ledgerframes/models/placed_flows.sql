@@ -12,8 +12,7 @@ points as (select time, max(round) as round from openings group by time),
 first as (select arg_min(round, row(time, round)) as round from openings)
 select
   coalesce(mint_burn.round, points.round, first.round) as round,
-  minted_app + minted_app_or_validator + minted_validator + minted_validator_faucet + minted_sv + minted_unclaimed_activity
-    + minted_development_fund + minted_tap + minted_other as minted,
+  list_sum([*columns('^minted_')]) as minted,
   burned_traffic + burned_names + burned_preapprovals + burned_fees + burned_expiry as burned,
   net_change, unexplained
 from mint_burn
