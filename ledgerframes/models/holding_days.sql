@@ -29,9 +29,8 @@ sums as (
   window past as (partition by owner order by day)
 )
 select
-  owner, day, next, first_recorded_at,
+  owner, day, next,
   unlocked::decimal(38, 10) as unlocked, locked::decimal(38, 10) as locked,
   (unlocked + locked)::decimal(38, 10) as total
 from sums
-join (select owner, min(recorded_at) as first_recorded_at from coins group by owner) as firsts using (owner)
 order by owner, day
