@@ -29,7 +29,7 @@ others_ended as (
 )
 select
   contract_id, kinds.kind, in_coin, record_time as ended_at, update_id as ended_in,
-  parent_event_id as ended_below, migration_id as ended_migration, node_index as ended_index, payment_id,
+  parent_event_id as ended_below, migration_id as ended_migration, payment_id,
   case
     when choices.does = 'claims' or (choice = 'Archive' and payment_id is not null) then 'claimed'
     when choices.does = 'expires coupon' then 'expired'

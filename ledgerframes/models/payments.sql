@@ -9,7 +9,7 @@ outermost as (
   where event_id not in (select event_id from above where does = 'pays')
 )
 select
-  migration_id, record_time, update_id, node_index, event_id, outermost.choice, cause, coalesce(sender, provider) as sender, round, paid, inputs,
+  migration_id, record_time, update_id, node_index, event_id, outermost.choice, cause, coalesce(sender, provider) as sender, round, paid,
   -- The round of every coupon that it claimed, if it could use one only.
   case when json_array_length(issuing_rounds) = 1 then whole(issuing_rounds -> '$[0][0].number') end as claims_of_round,
   summaries.wrong is null as stated,

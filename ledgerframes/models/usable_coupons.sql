@@ -4,7 +4,7 @@ usable as not materialized (
   select
     contract_id, shown_by, coalesce(kind, reward_kind(stated_kind)) as kind, in_coin, round,
     case kind when 'unclaimed_activity' then beneficiary else provider end as provider,
-    beneficiary, weight, featured, created_at, mint_after, expires_at, parent_event_id,
+    beneficiary, weight, featured, created_at, mint_after, expires_at,
     migration_id, record_time, update_id, node_index
   from coupon_contracts
   join coupon_kinds using (template_name)

@@ -11,8 +11,8 @@ joined as (
     round, provider, beneficiary,
     case terms.kind when 'validator_faucet' then 1::decimal(38, 10) else weight end as weight,
     featured, created_at, instant(mint_after) as mint_after, instant(expires_at) as expires_at,
-    terms.contract_id is not null as begun, migration_id, record_time, update_id, node_index,
-    ended_at, ended_in, ended_below, ended_migration, ended_index, payment_id,
+    terms.contract_id is not null as begun, migration_id, record_time, update_id,
+    ended_at, ended_in, ended_below, ended_migration, payment_id,
     case when ends.contract_id is null then 'open' else outcome end as outcome
   from usable_coupons as terms
   full join coupon_ends as ends using (contract_id)
@@ -65,8 +65,7 @@ valued as (
     and issued.featured = case when coupons.kind = 'app' then coupons.featured else false end
 )
 select
-  contract_id, begun, kind, round, provider, coalesce(beneficiary, provider) as beneficiary, weight, featured, created_at,
+  contract_id, kind, round, provider, coalesce(beneficiary, provider) as beneficiary, weight, featured, created_at,
   mint_after, expires_at, ended_at, outcome, issuance, coin(worth) as amount, worth, in_coin, update_id as created_in,
-  migration_id as created_migration, record_time as created_recorded_at, node_index as created_index, ended_in,
-  ended_migration, ended_index, ended_below, payment_id
+  migration_id as created_migration, record_time as created_recorded_at, ended_in, ended_migration, ended_below, payment_id
 from valued

@@ -2,11 +2,11 @@
 -- Every vote ends the request's contract and creates it again with the id of the first one, by which it is known.
 with
 every as (
-  select 'VoteRequest' as of_what, coalesce(tracking, contract_id) as request, *
+  select coalesce(tracking, contract_id) as request, *
   from vote_requests
   where wrong is null
   union all by name
-  select 'result' as of_what, 'close' as shown_by, coalesce(tracking, closed_contract) as request, *
+  select 'close' as shown_by, coalesce(tracking, closed_contract) as request, *
   from vote_results
   where wrong is null
 )
