@@ -137,10 +137,10 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             templates=(AMULET, LOCKED_AMULET),
         ),
         "held_coin_terms": Read(
-            "held_coins", ("contract_id",), _TERMS, templates=(AMULET, LOCKED_AMULET), json="payload"
+            "held_contracts", ("contract_id",), _TERMS, templates=(AMULET, LOCKED_AMULET), json="payload"
         ),
         "open_round_numbers": Read(
-            "open_rounds",
+            "held_contracts",
             ("contract_id",),
             optional("whole", round="round.number"),
             templates=("Splice.Round:OpenMiningRound",),

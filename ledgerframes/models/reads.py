@@ -162,18 +162,12 @@ class Read:
             items = f"members({self.json}, '$[*]')"
             numbered = f"unnest({items}) as item, unnest(range(len({items}))) as place"
             return f"select *, {_read('item', self.members)} as p from (select {names}, {numbered} from {self.rows})"
-        if self.json:
-            keys = f", json_keys({self.json}) as names" if self.closed else ""
-            there = f"from {self.rows} where {self.json} is not null"
-            return f"select {names}, {_read(self.json, self.members)} as p{keys} {there}"
-        read = [
-            f"{_read(column, members)} as {values}"
-            for column, members, values in (("payload", self.members, "p"), ("exercise_result", self.results, "r"))
-            if members
-        ]
-        if self._records_only:
-            read.append("coalesce(exercise_result[1] = '{', true) as is_record")
-        chosen = [
+        texts = ((self.json or "payload", self.members, "p"), ("exercise_result", self.results, "r"))
+        read = [f"{_read(column, members)} as {values}" for column, members, values in texts if members]
+        read += [f"json_keys({self.json}) as names"] if self.closed else []
+        read += ["coalesce(exercise_result[1] = '{', true) as is_record"] if self._records_only else []
+        chosen = [f"{self.json} is not null"] if self.json else []
+        chosen += [
             f"{column} in ({', '.join(map(literal, values))})"
             for column, values in (("template_name", self.templates), ("choice", self.choices))
             if values

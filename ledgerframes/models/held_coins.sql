@@ -1,4 +1,0 @@
--- One row per coin contract that is active at the end of the history.
-select contract_id, template_name, choice, payload
-from held_contracts
-where template_name <> 'Splice.Round:OpenMiningRound'
