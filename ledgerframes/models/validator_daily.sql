@@ -28,16 +28,9 @@ closing as (
   from round_history
   where target_closes_at is not null
 ),
-moments as (
-  select
-    date, date::timestamp at time zone 'UTC' as time,
-    least((date + 1)::timestamp at time zone 'UTC', last.time) as moment
-  from history_days
-  cross join last
-),
 newest as (
-  select date, moments.time, max(closing.round) as round
-  from moments
+  select date, date::timestamp at time zone 'UTC' as time, max(closing.round) as round
+  from history_days
   asof left join closing on closing.time <= moment
   group by all
 ),

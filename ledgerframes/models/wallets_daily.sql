@@ -56,14 +56,9 @@ changed as (
   group by date, provider
 ),
 -- One whose time has run out is useless, though it stays until somebody ends it.
-moments as (
-  select date, least((date + 1)::timestamp at time zone 'UTC', last.time) as moment
-  from history_days
-  cross join last
-),
 standing as (
   select date, provider, count(distinct party) as active
-  from moments
+  from history_days
   join lives
     on date >= utc_day(coalesce(record_time, created_at)) and expires_at > moment
     and (ended_at is null or utc_day(ended_at) > date)
