@@ -19,7 +19,7 @@ from ledgerframes.loaders.history import History
 from ledgerframes.loaders.ledger import LedgerHistory
 from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.coverage import check_same_end
-from ledgerframes.models.ledger_frames import is_ledger_frame, scan_tables
+from ledgerframes.models.ledger_frames import filled, is_ledger_frame, scan_tables
 from ledgerframes.models.reads import literal
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
@@ -242,10 +242,7 @@ def inputs_of_snapshot(name: str, data: Any, *needed: str) -> Inputs:
         exact = [column.name for column in table.columns if column.kind is AMOUNT and column.name in needed]
         to_pandas(frame, needed, name=name, giver=f"lf.load_{name}", exact=exact)
     there = [column for column in table.names if column in needed or column in columns_of(frame)]
-    rows = to_arrow(frame, table, there, name=name)
-    for field_ in table.schema:
-        if field_.name not in there:
-            rows = rows.append_column(field_.name, pa.nulls(len(rows), field_.type))
+    rows = filled(to_arrow(frame, table, there, name=name), table)
     # What is as of a moment is so of a selection, too.
     attrs = {key: value for key, value in attrs_of(frame).items() if key != "rows"}
     return Inputs({name: lambda *_: rows}, attrs, rows)
@@ -387,9 +384,7 @@ def _opening(opening: Opening | None) -> Give:
     if opening is None:
         return Missing(ACTIVE)
     there = [name for name in ACTIVE.names if name in OPENING or name in opening.contracts.column_names]
-    rows = to_arrow(opening.contracts, ACTIVE, there, name="opening")
-    for name in set(ACTIVE.names) - set(there):
-        rows = rows.append_column(name, pa.nulls(rows.num_rows, ACTIVE.schema.field(name).type))
+    rows = filled(to_arrow(opening.contracts, ACTIVE, there, name="opening"), ACTIVE)
     return lambda *_: rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 import pyarrow as pa
@@ -56,10 +57,10 @@ def scan_tables(frame: Any, names: Sequence[str]) -> dict[str, pa.Table]:
     moves = {"kind": pa.array([_LEGS[kind] for kind in legs["kind"].to_pylist()], pa.string())}
     if "reassignment_id" in there:
         moves["unassign_id"] = legs["reassignment_id"]
-    return {EVENTS.name: _filled(events, shown, EVENTS), REASSIGNMENTS.name: _filled(legs, moves, REASSIGNMENTS)}
+    return {EVENTS.name: filled(events, EVENTS, shown), REASSIGNMENTS.name: filled(legs, REASSIGNMENTS, moves)}
 
 
-def _filled(rows: pa.Table, more: Mapping[str, Any], table: Table) -> pa.Table:
+def filled(rows: pa.Table, table: Table, more: Mapping[str, Any] = MappingProxyType({})) -> pa.Table:
     """The columns of a table that rows have, and others that are given; the rest is null."""
     have = {name: rows[name] for name in rows.column_names} | dict(more)
     nulls = {field.name: pa.nulls(rows.num_rows, field.type) for field in table.schema}

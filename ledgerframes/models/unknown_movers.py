@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import inputs_of
+from ledgerframes.models.ledger_frames import filled
 from ledgerframes.tables.history import EVENTS
 
 _MODELS: Final = ("unknown_reward_templates", "unknown_rules_choices", "unknown_coin_choices")
@@ -24,10 +25,8 @@ def unknown_movers(seen: frozenset[tuple[str | None, str | None]]) -> tuple[str,
         seen: templates as `Module:Entity`, each with a choice, or None for creates.
     """
     pairs = sorted(seen, key=str)
-    columns = {name: pa.nulls(len(pairs), EVENTS.schema.field(name).type) for name in EVENTS.names}
-    columns["template_name"] = pa.array([template for template, _ in pairs], pa.string())
-    columns["choice"] = pa.array([choice for _, choice in pairs], pa.string())
     kinds = ["created_event" if choice is None else "exercised_event" for _, choice in pairs]
-    columns["event_type"] = pa.array(kinds, pa.string())
-    with Engine(inputs_of(pa.table(columns)).gives) as engine:
+    columns = [[template for template, _ in pairs], [choice for _, choice in pairs], kinds]
+    named = pa.table([pa.array(cells, pa.string()) for cells in columns], ["template_name", "choice", "event_type"])
+    with Engine(inputs_of(filled(named, EVENTS)).gives) as engine:
         return tuple(sorted({name for model in _MODELS for name in engine.unread(model)}))
