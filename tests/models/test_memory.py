@@ -59,10 +59,10 @@ def test_memory_beside_frames_is_bounded_as_told_and_grows_where_it_is_not_enoug
 TOO_MUCH = "select list(repeat('x', 200) || i) from range(1500000) as t(i)"
 
 
-def test_steps_that_have_been_read_make_room_and_are_computed_again(history, monkeypatch):
+def test_steps_that_have_been_read_make_room_once(history, monkeypatch):
     monkeypatch.setenv(VARIABLE, "123MB")
     with Engine(inputs_of(history).gives) as engine:
-        expected = engine.rows("license_growth")
+        engine.rows("license_growth")
         engine.rows("transfers")
         assert "license_contracts" in engine._built
         tried = []
@@ -71,8 +71,6 @@ def test_steps_that_have_been_read_make_room_and_are_computed_again(history, mon
                 engine._run(lambda query: [tried.append(query), engine._connection.execute(query)], TOO_MUCH)
             assert len(tried) == tries
         assert engine._built.keys() == {"coin_outputs"}
-        engine._rows.clear()
-        assert engine.rows("license_growth").equals(expected)
 
 
 def test_whatever_step_does_not_fit_the_models_are_the_same(history, monkeypatch):
