@@ -165,9 +165,8 @@ def cross_check(
     names = [", ".join(map(source_of, net.scan.servers)) for net in (net_a, net_b)]
     # A recording, as any transport of the caller's, answers for its servers itself.
     own_transport = any(net.transport.shared() is not None for net in (net_a, net_b))
-    both = [server for server in net_a.scan.servers if server in net_b.scan.servers]
-    if both and not own_transport:
-        raise InputError(f"both networks read {source_of(both[0])}, which agrees with itself: give those of two scans")
+    if {*net_a.scan.servers} == {*net_b.scan.servers} and not own_transport:
+        raise InputError(f"both networks read {names[0]}, which agrees with itself: give those of two scans")
     # Of several scans of one side, those that have the range: one that prunes shows nothing about the others.
     pages_a, pages_b = (having(net.scan.update_pages, window) for net in (net_a, net_b))
     later, lacks = _lacking((pages_a, pages_b), names, window)
