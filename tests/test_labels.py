@@ -93,6 +93,7 @@ def test_own_labels_win_and_take_their_kind_from_the_data_where_they_have_none(w
     assert found.loc[party].to_list() == ["Mine", "app", source]
     assert found.loc[ALICE].to_list() == ["Alice Bank", "customer", source]
     assert len(found) == len(known) + 1
+    assert lf.labels(pd.DataFrame(rows)).party.is_monotonic_increasing
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def labels(path: Any, known: Any = None) -> pd.DataFrame:
         {'alice::1220ab': 'Alice Bank'}
     """
     facts = pd.DataFrame(columns=_COLUMNS).set_index("party") if known is None else _facts(known)
-    found = _own(path).set_index("party").combine_first(facts)
+    found = _own(path).set_index("party").combine_first(facts).sort_index()
     return found.reset_index()[[*_COLUMNS]].astype("str")
 
 
