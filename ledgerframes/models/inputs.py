@@ -355,13 +355,13 @@ def parquet_files(path: str | Path, table: Table) -> ParquetFiles:
     lake = saved.parent if (saved / "_delta_log").exists() else place
     if (lake / "lake.json").exists():
         raise InputError(f"{table.name}={str(path)!r} is a lake: give lf.open_store({str(lake)!r})")
-    files = [str(file) for file in sorted(saved.rglob("*.parquet"))] if saved.is_dir() else str(saved)
-    if not files:
-        raise InputError(f"{table.name}={str(path)!r} has no Parquet in it: {_GIVER}")
     try:
-        found = ds.dataset(files, format="parquet", partitioning="hive")
-    except pa.ArrowInvalid:
-        raise InputError(f"{table.name}={str(path)!r} is not Parquet: {_GIVER}") from None
+        found = ds.dataset(saved, format="parquet", partitioning="hive")
+        found.count_rows()  # opens all of them
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{table.name}={str(path)!r} is not Parquet: {_GIVER}; {error}") from None
+    if not found.files:
+        raise InputError(f"{table.name}={str(path)!r} has no Parquet in it: {_GIVER}")
     return ParquetFiles(found, table)
 
 

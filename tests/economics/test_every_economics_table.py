@@ -83,8 +83,10 @@ def test_a_path_of_a_lake_or_of_another_file_is_an_error_that_says_what_to_give(
     for path in ("lake", "lake/events"):
         with pytest.raises(lf.errors.InputError, match=r"lake.* is a lake: give lf\.open_store\(.*lake'\)$"):
             lf.mint_burn(tmp_path / path)
-    with pytest.raises(lf.errors.InputError, match=r"events\.csv' is not Parquet: give the events of"):
-        lf.mint_burn(tmp_path / "events.csv")
+    pd.DataFrame({"update_id": ["u"]}).to_parquet(tmp_path / "a.parquet")
+    for path in ("events.csv", ""):
+        with pytest.raises(lf.errors.InputError, match=f"{path}' is not Parquet: give the events of .*events.csv"):
+            lf.mint_burn(tmp_path / path)
     (tmp_path / "none").mkdir()
     with pytest.raises(lf.errors.InputError, match=r"none' has no Parquet in it: give the events of"):
         lf.mint_burn(tmp_path / "none")
