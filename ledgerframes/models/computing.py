@@ -255,10 +255,10 @@ def _check_network(engine: Engine, inputs: Inputs, table: Table) -> None:
 
 
 def _check_verdicts(engine: Engine) -> None:
-    """Refuse verdicts of another network than the events: they have no synchronizer in common."""
+    """Refuse verdicts of another network than the history: they have no update in common."""
     if foreign := engine.rows("foreign_verdicts").to_pylist():
         raise InputError(
-            f"the verdicts are of {foreign[0]['synchronizer_id']}, and no event is of any of their synchronizers; give"
+            f"the verdicts are of updates such as {foreign[0]['update_id']}, none of which is in the history; give"
             " those of one network"
         )
 

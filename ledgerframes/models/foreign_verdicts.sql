@@ -1,5 +1,12 @@
--- A synchronizer of the verdicts, if the events are of none of theirs, as those of another network; else no row.
-select min(synchronizer_id) as synchronizer_id
+-- An update of the verdicts, if none of theirs is one of the history at the same time, as of another network; else no row.
+with
+seen as (
+  select update_id, record_time from events
+  union all
+  select update_id, record_time from reassignments
+)
+select min(update_id) as update_id
 from verdicts
-having count(*) filter (synchronizer_id in (select synchronizer_id from events)) = 0
-  and count(*) > 0 and (select count(*) from events) > 0
+cross join (select min(record_time) as low, max(record_time) as high from seen) as span
+where has_update and record_time between low and high
+having count(*) > 0 and count(*) filter (update_id in (select update_id from seen)) = 0

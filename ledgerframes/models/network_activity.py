@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ledgerframes.arguments import names
-from ledgerframes.errors import PartialResultError
+from ledgerframes.errors import IncompleteFiguresWarning, PartialResultError, warn
 from ledgerframes.frames import As, Decimals
 from ledgerframes.loaders.opening import begin_of, stop_of
 from ledgerframes.models.coverage import has_gap, nothing_before
@@ -72,12 +72,19 @@ def _verdict_days(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any
     """
     attrs = inputs.verdict_attrs or {}
     begin, newest = begin_of(attrs), not {"end", "limit"} & {*attrs}
+    # Rows that were selected, or have no provenance, do not show that there are no others.
+    known = "complete" in attrs and not has_gap(attrs)
+    if inputs.verdict_attrs is not None and not known:
+        warn(
+            "network_daily: the verdicts do not show of which range they are all, so the columns that need them are"
+            " null; give them as lf.load_verdicts returns them",
+            IncompleteFiguresWarning,
+        )
     return _days(inputs, arguments) | {
         "legs_known": not all(isinstance(inputs.gives[name], Missing) for name in ("updates", "reassignments")),
         "verdicts_low": None if begin is None else begin[1],
         "verdicts_high": None if newest else _stop(attrs),
-        # Rows that were selected, or have no provenance, do not show that there are no others.
-        "verdicts_known": "complete" in attrs and not has_gap(attrs),
+        "verdicts_known": known,
     }
 
 
@@ -197,7 +204,8 @@ def network_daily(
 
     Args:
         verdicts: those of the range, of `load_verdicts` or a `Store` that has them, for private transactions and the
-            traffic that a transaction costs; these are null on days that they do not hold as far as the events do.
+            traffic that a transaction costs; these are null on days that they do not hold as far as the events do, and
+            where joined or selected rows do not show which they hold.
         decimals: how pandas holds amounts, in coin, and `_usd` in USD at the prices of the rounds.
 
     Returns:
