@@ -15,6 +15,13 @@ coupons as (
 lapsed as (
   select round, sum_of_all(amount) as expired from reward_flows where event = 'expired' and round is not null group by round
 ),
+-- A coupon ends once its round issues, so nothing of one is missing that began in the range, or issues in it with an opening.
+given as (select count(*) > count(record_time) as opening from round_contracts),
+held as (
+  select round, opened_at is not null or (opening and issuing_at is not null) as ends_held, opened_at is not null or opening as held
+  from round_history
+  cross join given
+),
 burns as (select round, sum_of_all(burned) as burned from placed_flows where round is not null group by round),
 amounts as (
   select
@@ -24,9 +31,13 @@ amounts as (
     coin(worth(total_weight_unfeatured_app, issuance_per_unfeatured_app)) as allowed_unfeatured_app,
     own.sv as allowed_sv, own.development_fund as allowed_development_fund,
     -- A round without any has 0; a sum with an unknown part is null.
-    case when coupons.round is null then 0 else minted end::decimal(38, 10) as minted,
-    case when lapsed.round is null then 0 else expired end::decimal(38, 10) as expired,
-    case when coupons.round is null and issuance_per_sv is not null then 0 else open end::decimal(38, 10) as open,
+    case when not ends_held then null when coupons.round is null then 0 else minted end::decimal(38, 10) as minted,
+    case when not ends_held then null when lapsed.round is null then 0 else expired end::decimal(38, 10) as expired,
+    case
+      when not held then null
+      when coupons.round is null and issuance_per_sv is not null then 0
+      else open
+    end::decimal(38, 10) as open,
     case when burns.round is null then 0 else burned end::decimal(38, 10) as burned,
     try(make_timestamptz((epoch_us(opens_at) + later.rounds * later.tick_us)::bigint)) as next_step_at,
     try(round + later.rounds) as next_step_round,
@@ -40,6 +51,7 @@ amounts as (
   left join lapsed using (round)
   left join burns using (round)
   left join later using (round)
+  left join held using (round)
 ),
 valued as (
   select *, coin(worth(columns('^(allowed.*|minted|expired|open|burned)$'), amulet_price_usd)) as '\0_usd'

@@ -118,9 +118,10 @@ _AMOUNTS: Final = (
            " 5 % from amulet package 0.1.15 of the rules on, 0 before it, and null, as the pools of the others are,"
            " where the rules are not known.",
            f"allowed times development_fund_percentage, {_SHARE}"),
-    priced("minted", "Coin minted for the round's coupons; null if one's worth is not known.",
+    priced("minted", "Coin minted for the round's coupons; null if not all are known, as of one that issued before the"
+           " range.",
            "sum of amount of rewards that were claimed"),
-    priced("expired", "Coin of the round's coupons that expired, and was not minted; null if one's is not known.",
+    priced("expired", "Coin of the round's coupons that expired, and was not minted; null likewise.",
            "sum of amount of reward_flows whose event is expired"),
     priced("open", "Coin of the round's coupons that can be minted yet; null until the round issues.",
            "sum of amount of rewards that are open"),
