@@ -276,7 +276,8 @@ class Store:
 
         Args:
             forget_before: also remove the files that only states before this time need; `as_of=` can no longer read
-                those states. Without it nothing is removed.
+                those states. While a later sync is kept, a file goes two hours after the newest state that needs it.
+                Without it nothing is removed.
 
         Returns:
             The frame that `tables()` returns afterwards.

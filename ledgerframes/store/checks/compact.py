@@ -31,8 +31,7 @@ def compact(lake: Lake, forget_before: int | None) -> None:
         InputError: the time lies in the future.
         StoreError: a sync runs on the store, or it cannot be written.
     """
-    now = time.time_ns() // 1000
-    if forget_before is not None and forget_before > now:
+    if forget_before is not None and forget_before > time.time_ns() // 1000:
         raise InputError("forget_before= lies in the future; the newest state is always kept")
     with lake.writing():
         root = lake.root()
@@ -47,11 +46,13 @@ def compact(lake: Lake, forget_before: int | None) -> None:
         if forget_before is not None:
             # Syncs first, then files: a kill in between leaves files that nobody needs, never a sync that cannot be
             # read.
-            forget_runs(root.own(SYNCS.name), forget_before)
+            remaining = forget_runs(root.own(SYNCS.name), forget_before)
             root.finish()
+            # Delta counts in whole hours, back from when each table's turn comes; what kept states need has to stay.
+            hours = (time.time_ns() // 1000 - forget_before) // _HOUR + 2 if remaining else 0
             handles = [(table, table.handle) for table in tables.values() if table.handle is not None]
             for table, handle in handles:
-                _forget(handle, now - forget_before)
+                _forget(handle, hours)
                 root.changed(table)
             root.commit(root.document)
             for table, handle in handles:
@@ -72,7 +73,7 @@ def _forget_documents(documents: Documents, newest: Document, before: int) -> No
             documents.remove(number)
 
 
-def _forget(handle: DeltaTable, micros: int) -> None:
+def _forget(handle: DeltaTable, hours: int) -> None:
     """Remove the files that only states older than this need, and allow the log of those states to be removed.
 
     The log's own setting keeps everything, so that no other program shortens it; that setting is suspended until
@@ -80,18 +81,17 @@ def _forget(handle: DeltaTable, micros: int) -> None:
 
     Args:
         handle: the table.
-        micros: the age in microseconds.
+        hours: the age.
 
     Raises:
         StoreError: the storage refused.
     """
-    hours, seconds = micros // _HOUR, micros // 1_000_000
     with plain_errors(handle.table_uri, "be cleaned"):
         # Delta refuses retentions below a week by default; here the caller chose the time.
         handle.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False)
         handle.update_incremental()
         # The clean-up obeys the table's own setting and takes no argument.
-        _retain(handle, f"interval {seconds} seconds")
+        _retain(handle, f"interval {hours} hours")
         handle.create_checkpoint()
 
 

@@ -182,8 +182,9 @@ def find_document(table: DeltaStoreTable, as_of: AsOf, url: str) -> int:
     return int(before[-1]["document"])
 
 
-def forget_runs(table: DeltaStoreTable, before: int) -> None:
-    """Remove the syncs that ended before a time: their states can no longer be read."""
+def forget_runs(table: DeltaStoreTable, before: int) -> int:
+    """Remove the syncs that ended before a time: their states can no longer be read; how many remain."""
+    remaining = [row for row in all_runs(table) if row["finished_at"] >= before] if table.exists else []
     if table.exists:
-        remaining = [row for row in all_runs(table) if row["finished_at"] >= before]
         table.replace(pa.Table.from_pylist(remaining, SYNCS.schema))
+    return len(remaining)
