@@ -266,7 +266,10 @@ def test_days_of_a_lake_of_the_last_ones_are_whole_as_those_of_a_load(tmp_path):
     marts = lake.sql("select whole from mart_network_daily order by date")
     assert marts.whole.to_list() == loaded.whole.to_list()
     assert lake.load("events").attrs["start"] == loaded.attrs["start"]
-    with pytest.raises(lf.errors.PartialResultError, match="fact_supply_daily needs all of the history"):
-        lake.sql("from fact_supply_daily")
+    for name in ("fact_supply_daily", "holdings_from_events"):
+        with pytest.raises(lf.errors.PartialResultError, match=f"{name} needs all of the history"):
+            lake.sql(f"from {name}")
+    with pytest.raises(lf.errors.StoreError, match="the store has no licenses"):
+        lake.sql("from license_versions")
     with pytest.warns(BeginsLateWarning, match="fact_supply_daily: the store begins at"):
         assert len(lake.sql("from fact_supply_daily", allow_partial=True)) == len(marts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack, overload
 
 import pandas as pd
 import pyarrow as pa
@@ -21,11 +21,15 @@ from ledgerframes.store.read.windows import lake_window, require
 from ledgerframes.store.star.star import OF_BEGIN
 from ledgerframes.store.stored_tables import STORED, declared
 from ledgerframes.store.sync.report import AsOf
+from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
     from ledgerframes.store.store import Store
+
+#: The models that need all of the history from ledger begin, and say so by no function that SQL could call.
+_OF_BEGIN: Final = (*OF_BEGIN, "holdings_from_events", "license_growth")
 
 
 class LoadOptions(TypedDict, total=False):
@@ -271,7 +275,7 @@ def sql(
         50
     """
     from ledgerframes.models import public
-    from ledgerframes.models.engine import INPUTS, Engine, known
+    from ledgerframes.models.engine import INPUTS, Engine, below, known, steps
     from ledgerframes.store.read.model_inputs import gives_of, known_of
     from ledgerframes.store.read.sql import ask
 
@@ -286,13 +290,16 @@ def sql(
         function = getattr(public, name, None)
         if function is not None and as_of is None and not partly:
             return function(type(self)(self._lake.pinned(root)), as_="arrow")
+        inputs = {*INPUTS}.intersection(lower for step in steps(name) for lower in below(step))
+        for table in inputs if inputs <= {*SNAPSHOTS_READ} else ():
+            require(root, table, self._lake.url)
         updates = Part.of(root, "updates", Window(), allow_partial=True)
         settings, begin = known_of(root, updates), updates.begins_late or (root.coverage.start if partly else None)
         if begin is not None:
             warn_of(Beginning(begin, proven=False), f"{name}: the store")
         if not updates.complete:
             warn(f"{name} is computed from what the store has of a history with gaps", IncompleteFiguresWarning)
-        if name in OF_BEGIN and not settings["begun"] and not partly:
+        if name in _OF_BEGIN and not settings["begun"] and not partly:
             raise PartialResultError(
                 f"{name} needs all of the history from ledger begin, and the store does not hold that; sync it from"
                 " there without a gap, or pass allow_partial=True to compute it from what there is"
