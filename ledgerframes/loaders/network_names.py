@@ -51,54 +51,41 @@ def load_names(load: TableLoad, *, prefix: str | None = None) -> Any:
         True
     """
     beginning = "" if prefix is None else text(prefix, "prefix", "the beginning of names, such as 'alice'")
-    reader = _Reader(load)
+    most = _ALL if load.limit is None else load.limit
+    prefixes, found, size = [beginning], dict[str, Raw](), _SIZE
     with load.asking():
-        reader.read(beginning)
-    return load.frame(load.read([item for _, item in sorted(reader.found.items())]))
+        while prefixes and len(found) < most:
+            prefix = prefixes.pop()
+            items, size = _beginning_with(load, prefix, size)
+            found |= items
+            if len(items) < size or len(found) >= most:
+                continue
+            if len(prefix) >= _LONGEST:
+                raise PartialResultError(
+                    f"{routes.NAMES}: more than {len(items)} names begin with {prefix[:40]!r}, and the server returns"
+                    " no more of them: allow_partial=True returns those that it did"
+                )
+            if prefix:
+                # The entry of exactly this name, which no longer prefix returns.
+                members = load.origin.body(load.net.scan.raw.ans_entry_by_name, prefix)
+                found |= {prefix: members.get("entry", Raw(b"null"))} if members else {}
+            following = {name[len(prefix)] for name in items if len(name) > len(prefix)}
+            prefixes += [prefix + character for character in sorted(following.union(_ALPHABET), reverse=True)]
+    return load.frame(load.read([item for _, item in sorted(found.items())]))
 
 
-class _Reader:
-    """Reads names by prefix."""
-
-    def __init__(self, load: TableLoad) -> None:
-        self._calls = load.net.scan.raw
-        self._origin = load.origin
-        self._size = _SIZE
-        self._limit = _ALL if load.limit is None else load.limit
-        self.found: dict[str, Raw] = {}
-
-    def read(self, prefix: str) -> None:
-        """Request all names that begin with a prefix."""
-        items, full = self._ask(prefix)
-        self.found |= items
-        if not full or len(self.found) >= self._limit:
-            return
-        if len(prefix) >= _LONGEST:
-            raise PartialResultError(
-                f"{routes.NAMES}: more than {len(items)} names begin with {prefix[:40]!r}, and the server returns no"
-                " more of them: allow_partial=True returns those that it did"
-            )
-        if prefix:
-            # The entry of exactly this name, which no longer prefix returns.
-            members = self._origin.body(self._calls.ans_entry_by_name, prefix)
-            self.found |= {prefix: members.get("entry", Raw(b"null"))} if members else {}
-        following = {name[len(prefix)] for name in items if len(name) > len(prefix)}
-        for character in sorted(following.union(_ALPHABET)):
-            if len(self.found) < self._limit:
-                self.read(prefix + character)
-
-    def _ask(self, prefix: str) -> tuple[dict[str, Raw], bool]:
-        """The entries by name, and whether there may be more."""
-        members, self._size = as_many_as_allowed(
-            self._size, lambda size: self._origin.body(self._calls.ans_entries, prefix=prefix, page_size=size)
+def _beginning_with(load: TableLoad, prefix: str, size: int) -> tuple[dict[str, Raw], int]:
+    """The entries by name, and the number that was asked for: as many may not be all."""
+    members, size = as_many_as_allowed(
+        size, lambda most: load.origin.body(load.net.scan.raw.ans_entries, prefix=prefix, page_size=most)
+    )
+    items = items_of(members, "entries", str(routes.NAMES))
+    with reading(routes.NAMES, table=NAMES.name):
+        entries = {_name_of(item): item for item in items}
+    other = next((name for name in entries if not name.startswith(prefix)), None)
+    if other is not None:
+        raise PagingError(
+            f"{routes.NAMES}: asked for names that begin with {prefix[:40]!r}, the server sent {other[:80]!r};"
+            " missing names cannot be requested"
         )
-        items = items_of(members, "entries", str(routes.NAMES))
-        with reading(routes.NAMES, table=NAMES.name):
-            entries = {_name_of(item): item for item in items}
-        other = next((name for name in entries if not name.startswith(prefix)), None)
-        if other is not None:
-            raise PagingError(
-                f"{routes.NAMES}: asked for names that begin with {prefix[:40]!r}, the server sent {other[:80]!r};"
-                " missing names cannot be requested"
-            )
-        return entries, len(items) >= self._size
+    return entries, size
