@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -54,36 +54,23 @@ def listed_scans(
     except (RequestError, DecodeError) as error:
         _warn(f"the list of scans could not be read from {SCANS}: {error}")
         return ()
-    usable = _usable(named[:_MOST], settings.scan_url, refusal)
-    if not usable and not _only_known(named, settings.scan_url):
-        _warn(f"{SCANS} lists {len(named)} scans, and none of them may be asked; the log says why")
-    return usable
-
-
-def _usable(named: Sequence[str], configured: Sequence[str], refusal: Refusal) -> tuple[str, ...]:
-    """The base URLs of the scans that are not refused, each once."""
-    known = {_key(url) for url in configured}
-    usable = []
-    for position, name in enumerate(named):
+    known, usable, refused = {_key(url) for url in settings.scan_url}, list[str](), 0
+    for position, name in enumerate(named[:_MOST]):
         base = _base(name)
         if base is None:
+            refused += 1
             # The text may contain a password.
             _log.warning("scan %d of the list is not used for failover: its address is not a base URL", position)
-            continue
-        if _key(base) in known:
-            continue
-        known.add(_key(base))
-        reason = refusal(base)
-        if reason is None:
-            usable.append(base)
-        else:
-            _log.warning("the scan %s is not used for failover: %s", visible(source_of(base)[:120]), reason)
+        elif _key(base) not in known:
+            known.add(_key(base))
+            if (reason := refusal(base)) is None:
+                usable.append(base)
+            else:
+                refused += 1
+                _log.warning("the scan %s is not used for failover: %s", visible(source_of(base)[:120]), reason)
+    if refused and not usable:
+        _warn(f"{SCANS} lists {len(named)} scans, and none of them may be asked; the log says why")
     return tuple(usable)
-
-
-def _only_known(named: Sequence[str], configured: Sequence[str]) -> bool:
-    known = {_key(url) for url in configured}
-    return all(base is not None and _key(base) in known for base in map(_base, named))
 
 
 def _base(name: str) -> str | None:
