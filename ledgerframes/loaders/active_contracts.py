@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, closing
 from itertools import product
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
@@ -26,7 +25,6 @@ from ledgerframes.loaders.opening import proof
 from ledgerframes.loaders.table_loader import OneServer, TableLoad, needing
 from ledgerframes.paging.cursor import Bound, Cursor
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS, COINS, LOCKED_COINS, NOT_IN_SNAPSHOTS
-from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
 
 _log = logging.getLogger("ledgerframes.loaders")
@@ -63,7 +61,7 @@ def read_contracts(
     """
     nothing = dict.fromkeys(_ABSENT, [None] * len(items))
     batch = read_records(ACTIVE_CONTRACTS, items, place, supplied=nothing, left_out=_LEFT_OUT, named=named)
-    return _plain_ids(batch, ACTIVE_CONTRACTS)
+    return _plain_ids(batch)
 
 
 @loader(ACTIVE_CONTRACTS)
@@ -253,10 +251,8 @@ def _parts(filters: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _joined(table: pa.Table) -> pa.Table:
     """The contracts of several requests in the order of creation, each once: it may have a party of every request."""
-    ids = table["contract_id"].combine_chunks().dictionary_encode()
-    _, firsts = np.unique(ids.indices.to_numpy(zero_copy_only=False), return_index=True)
-    table = table.take(np.sort(firsts))
-    return table.take(pc.sort_indices(table, sort_keys=[("created_at", "ascending")]))
+    firsts = table["contract_id"].to_pandas().drop_duplicates().index
+    return table.take(pa.array(firsts)).sort_by("created_at")
 
 
 def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
@@ -268,7 +264,7 @@ def _read_coins(items: Sequence[Raw]) -> pa.RecordBatch:
         rows = [row for row, index in enumerate(locked) if index is wanted]
         supplied = {"locked": [wanted] * len(rows)}
         coins = read_records(table, [items[row] for row in rows], endpoint, supplied=supplied, left_out=_LEFT_OUT)
-        parts.append(_plain_ids(coins, COINS))
+        parts.append(_plain_ids(coins))
         order += rows
     whole = pa.Table.from_batches(parts, schema=COINS.schema)
     sorted_rows = whole.take(pc.sort_indices(pa.array(order, pa.int64()))).combine_chunks()
@@ -283,9 +279,8 @@ def _is_locked(item: Raw, position: int, endpoint: str) -> bool:
     return name == "LockedAmulet"
 
 
-def _plain_ids(batch: pa.RecordBatch, table: Table) -> pa.RecordBatch:
+def _plain_ids(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Write event ids as the history does: in snapshots, older scans prefix them with #."""
-    place = table.names.index("event_id")
+    place = batch.schema.get_field_index("event_id")
     plain = pc.replace_substring_regex(batch.column(place), "^#", "")
-    columns = [plain if number == place else column for number, column in enumerate(batch.columns)]
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    return batch.set_column(place, batch.schema.field(place), plain)

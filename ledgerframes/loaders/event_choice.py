@@ -54,9 +54,8 @@ class EventChoice:
         Raises:
             InputError: one of them is neither a text nor a list of texts.
         """
-        several = {key: [value] if isinstance(value, str) else value for key, value in wanted.items()}
-        chosen = {key: values for key, values in several.items() if values is not None}
-        read = {key: names(value, key) for key, value in chosen.items()}
+        chosen = {key: value for key, value in wanted.items() if value is not None}
+        read = {key: names([value] if isinstance(value, str) else value, key) for key, value in chosen.items()}
         for key, values in read.items():
             if not values:
                 refuse(key, wanted[key], "give one text or several, or leave it out for all events")
@@ -70,17 +69,14 @@ class EventChoice:
     @property
     def attrs(self) -> dict[str, Any]:
         """The conditions, for provenance."""
-        chosen = {"template": self.template, "party": self.party, "choice": self.choice}
-        return {"only": {key: list(value) for key, value in chosen.items() if value is not None}}
+        return {"only": {key: list(value) for key, value in vars(self).items() if value is not None}}
 
     def selected(self, events: pa.RecordBatch) -> pa.RecordBatch:
         """The requested events of a page."""
-        mask = pa.array([True]).take(pa.array([0] * len(events), pa.int64()))
         for key, column in NAMED.items():
-            wanted = getattr(self, key)
-            if wanted is not None:
-                mask = pc.and_(mask, pc.is_in(events[column], value_set=pa.array(wanted, pa.string())))
-        return events.filter(mask if self.party is None else pc.and_(mask, self._with_party(events)))
+            if (wanted := getattr(self, key)) is not None:
+                events = events.filter(pc.is_in(events[column], value_set=pa.array(wanted, pa.string())))
+        return events if self.party is None else events.filter(self._with_party(events))
 
     def warn(self, seen: Mapping[str, Collection[str]]) -> None:
         """Warn of names that no event had, if others are like them: most likely they are misspelt.

@@ -62,13 +62,9 @@ def load_licenses(load: TableLoad) -> Any:
 
 def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The newest license of each validator, in the order of the batch."""
-    created = batch.column("created_at").cast(pa.int64()).to_pylist()
-    newest: dict[str, int] = {}
-    for row, validator in enumerate(batch.column("validator").to_pylist()):
-        # A row can move to a later page while pages are read, so of equal times the last received is newer.
-        if validator not in newest or created[row] >= created[newest[validator]]:
-            newest[validator] = row
-    return batch if len(newest) == batch.num_rows else batch.take(pa.array(sorted(newest.values())))
+    # A row can move to a later page while pages are read, so of equal times the last received is newer.
+    created = batch.select(["validator", "created_at"]).to_pandas().sort_values("created_at", kind="stable")
+    return batch.take(pa.array(created.drop_duplicates("validator", keep="last").index.sort_values()))
 
 
 @loader(NAME_RULES)
