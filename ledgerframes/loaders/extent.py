@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -258,48 +257,45 @@ def newest_of(scan: Scan | None, pages: PageSource, first: Cursor) -> Cursor:
     Raises:
         PagingError: the server does not keep to the order of the history.
     """
-    migration_id, high, step = first.migration_id, LATEST, 0
-    answer = first_answer = ask(pages, first, sample_size(pages))
-    place, full = _last_shown(answer, first, sample_size(pages))
+    migration_id, high, beyond = first.migration_id, LATEST, False
+
+    def look(after: Cursor) -> tuple[Any, list[Cursor], bool]:
+        """A page, the places on it that lie in the migration, and whether many may follow them."""
+        page = ask(pages, after, sample_size(pages))
+        places = [place for place in page.value.page_index.cursors if place.migration_id == migration_id]
+        return page, places, len(places) >= sample_size(pages)
+
+    answer, shown, full = look(first)
+    place, most = max(shown, default=first), len(shown)
     recent = _server_time(answer) - _RECENT
     for guess in (recent, None):
-        micros = newest_snapshot(scan, migration_id) if guess is None and scan and full and not step else guess
+        micros = newest_snapshot(scan, migration_id) if guess is None and scan and full and not beyond else guess
         if not full or micros is None or not place.micros < micros < high:
             continue
-        answer = ask(pages, Cursor(migration_id, micros), sample_size(pages))
-        step = len(_shown(answer, migration_id))
-        high = high if step else micros
-        place, full = _last_shown(answer, place, sample_size(pages)) if step else (place, full)
+        _, shown, more = look(Cursor(migration_id, micros))
+        if shown:
+            place, full, beyond = max(shown), more, True
+        else:
+            high = micros
     # A busy network has recorded more at every request, so a page with the last minute that is not full is the end;
     # of a scan that lags behind its clock, or of whose clock nothing is known, many such pages in a row are.
-    small, most = 0, len(_shown(first_answer, migration_id))
+    small = 0
     while full or (place.micros < recent and small < _SMALL_PAGES):
-        answer = ask(pages, place, sample_size(pages))
-        if not _shown(answer, migration_id):
+        _, shown, full = look(place)
+        if not shown:
             break
-        before_it, (place, full) = place, _last_shown(answer, place, sample_size(pages))
-        small = small + 1 if len(_shown(answer, migration_id)) < most else 0
+        before_it, place = place, max(shown)
+        small = small + 1 if len(shown) < most else 0
         if place <= before_it:
             raise _unordered(pages, before_it, place)
         step = (place.micros - before_it.micros) * _WIDER
         while full and step and place.micros + step < high:
-            answer = ask(pages, Cursor(migration_id, place.micros + step), sample_size(pages))
-            if _shown(answer, migration_id):
-                (place, full), step = _last_shown(answer, place, sample_size(pages)), step * _WIDER
+            _, shown, more = look(Cursor(migration_id, place.micros + step))
+            if shown:
+                place, full, step = max(shown), more, step * _WIDER
             else:
                 high, step = place.micros + step, step // _WIDER
     return place
-
-
-def _shown(answer: Any, migration_id: int) -> list[Cursor]:
-    """The places of a page that lie in a migration."""
-    return [place for place in answer.value.page_index.cursors if place.migration_id == migration_id]
-
-
-def _last_shown(answer: Any, place: Cursor, size: int) -> tuple[Cursor, bool]:
-    """The last place of a page of some size in its migration, and whether it may be followed by many."""
-    cursors = _shown(answer, place.migration_id)
-    return max(cursors, default=place), len(cursors) >= size
 
 
 def sample_size(pages: PageSource) -> int:
@@ -339,10 +335,10 @@ def within(wanted: Window, migration_id: int) -> tuple[int, int]:
     return low, high
 
 
-def times_of(places: Sequence[Cursor]) -> pd.Series:
-    """The times of places as a column of a frame."""
-    micros = np.asarray([place.micros for place in places], np.int64)
-    return pd.Series(micros.view("datetime64[us]")).dt.tz_localize("UTC")
+def frame_of(places: Sequence[tuple[int, ...]], *times: str) -> pd.DataFrame:
+    """A frame of places: their migration ids, and microseconds as times under these names."""
+    frame = pd.DataFrame(places, columns=["migration_id", *times], dtype="int64")
+    return frame.astype(dict.fromkeys(times, "datetime64[us, UTC]"))
 
 
 def first_cursors(

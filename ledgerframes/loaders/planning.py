@@ -17,11 +17,11 @@ from ledgerframes.loaders.extent import (
     ask,
     extent_of,
     first_cursors,
+    frame_of,
     having,
     newest_of,
     nothing_shown,
     sample_size,
-    times_of,
     within,
 )
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
@@ -115,13 +115,8 @@ def migrations(net: Network) -> pd.DataFrame:
     pages = having(net.scan.update_pages, EVERYTHING)
     # All beginnings first: a server of ever more migrations is refused before the end of any is looked for.
     known = [(first, newest_of(net.scan, pages, first)) for first in list(first_cursors(pages))]
-    frame = pd.DataFrame(
-        {
-            "migration_id": pd.Series([first.migration_id for first, _ in known], dtype="int64"),
-            "first_record_time": times_of([first for first, _ in known]),
-            "last_record_time": times_of([last for _, last in known]),
-        }
-    )
+    places = [(first.migration_id, first.micros, last.micros) for first, last in known]
+    frame = frame_of(places, "first_record_time", "last_record_time")
     frame.attrs["source"] = ", ".join(net.scan.servers)
     return frame
 

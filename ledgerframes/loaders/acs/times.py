@@ -13,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import InputError, NotFoundError, PagingError
 from ledgerframes.interfaces.answers import reading
 from ledgerframes.interfaces.scan_snapshots import SNAPSHOT_TIME
-from ledgerframes.loaders.extent import first_cursors, times_of, within
+from ledgerframes.loaders.extent import first_cursors, frame_of, within
 from ledgerframes.loaders.table_loader import needing
 from ledgerframes.paging.cursor import Bound, Cursor, Window, bound, wanted_window
 from ledgerframes.paging.tokens import TokenChecks
@@ -82,12 +82,7 @@ def snapshot_times(
             if len(cursors) > _FREE and not bounded:
                 raise _too_many(_FREE, "more than ")
     cursors.sort()
-    frame = pd.DataFrame(
-        {
-            "migration_id": pd.Series([place.migration_id for place in cursors], dtype="int64"),
-            "record_time": times_of(cursors),
-        }
-    )
+    frame = frame_of(cursors, "record_time")
     frame.attrs["source"] = source_of(net.scan.servers[0])
     return frame
 
