@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.rules import PartyId, Text, each, fits, wrapped
 
+T = TypeVar("T")
 TransactionShape = Literal[
     "TRANSACTION_SHAPE_UNSPECIFIED", "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS"
 ]
@@ -119,19 +120,30 @@ def chosen_json(parties: Iterable[str] | None, custom: TransactionFormat | None)
         InputError: both are given, or a rule of the contract is broken.
     """
     # With an id alone real servers answer 400: "Either transaction_format or requesting_parties is required".
-    chosen = custom if custom is not None and parties is None else format_of(parties, custom, "transaction_format")
-    return transaction_format_json(chosen, "transaction_format")
+    name = "transaction_format"
+    chosen = chosen_format(parties, custom, name)
+    if not isinstance(chosen, TransactionFormat):
+        raise InputError(f"{name}={shown(chosen)}; give a TransactionFormat")
+    if chosen.transaction_shape not in SHAPES:
+        shape = shown(chosen.transaction_shape)
+        raise InputError(f"{name}.transaction_shape={shape}; give one of {', '.join(SHAPES)}")
+    return {
+        "eventFormat": event_format_json(chosen.event_format, f"{name}.event_format"),
+        "transactionShape": chosen.transaction_shape,
+    }
 
 
-def format_of(parties: Iterable[str] | None, custom: object, name: str) -> TransactionFormat:
-    """The format that shows everything that parties see; `custom` is the argument that excludes it.
+def chosen_format(parties: Iterable[str] | None, custom: T | None, name: str) -> T | TransactionFormat:
+    """The caller's format; without one, that which shows everything that the parties see.
 
     Raises:
         InputError: both are given, or a party id is not valid.
     """
-    if custom is not None:
+    if custom is None:
+        return whole_format(None if parties is None else each(parties, "requesting_parties", kind=PartyId, least=1))
+    if parties is not None:
         raise InputError(f"requesting_parties={shown(parties)} excludes {name}; give {name} only")
-    return whole_format(None if parties is None else each(parties, "requesting_parties", kind=PartyId, least=1))
+    return custom
 
 
 def update_format_json(transactions: dict[str, Any]) -> dict[str, Any]:
@@ -156,22 +168,6 @@ def event_format_json(value: EventFormat, name: str) -> dict[str, Any]:
     if value.filters_for_any_party is not None:
         body["filtersForAnyParty"] = _filters_json(value.filters_for_any_party, f"{name}.filters_for_any_party")
     return body
-
-
-def transaction_format_json(value: TransactionFormat, name: str) -> dict[str, Any]:
-    """A transaction format as the ledger interface writes it.
-
-    Raises:
-        InputError: a rule of the contract is broken.
-    """
-    if not isinstance(value, TransactionFormat):
-        raise InputError(f"{name}={shown(value)}; give a TransactionFormat")
-    if value.transaction_shape not in SHAPES:
-        raise InputError(f"{name}.transaction_shape={shown(value.transaction_shape)}; give one of {', '.join(SHAPES)}")
-    return {
-        "eventFormat": event_format_json(value.event_format, f"{name}.event_format"),
-        "transactionShape": value.transaction_shape,
-    }
 
 
 def _filters_json(value: Filters, name: str) -> dict[str, Any]:

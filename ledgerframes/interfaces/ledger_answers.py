@@ -171,11 +171,6 @@ def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
     return read_transaction(body)
 
 
-def _in_its_kind(created: dict[str, Any]) -> dict[str, Any]:
-    """A creation under its kind, which contracts are sent with and without."""
-    return created if len(created) == 1 else {"CreatedEvent": created}
-
-
 def creation_members(created: bytes | Raw) -> dict[str, Raw]:
     """The members of a contract's creation, which some releases write under its kind."""
     members = members_of(created)
@@ -230,6 +225,6 @@ def _flat(event: Any) -> dict[str, Any]:
     wrapped = body.get("value")
     members = wrapped if isinstance(wrapped, dict) else body
     created = members.get("createdEvent")
-    if isinstance(created, dict):
-        members = {**members, "createdEvent": _flat(_in_its_kind(created))}
+    if isinstance(created, dict):  # a creation, which some releases write under its kind
+        members = {**members, "createdEvent": _flat(created if len(created) == 1 else {"CreatedEvent": created})}
     return {**members, "kind": kind}

@@ -18,9 +18,9 @@ from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
     TransactionFormat,
+    chosen_format,
     chosen_json,
     event_format_json,
-    format_of,
     update_format_json,
 )
 from ledgerframes.interfaces.ledger_answers import (
@@ -306,10 +306,10 @@ class LedgerReadCalls(Calls):
             NotFoundError: the participant's release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
-        if event_format is None or requesting_parties is not None:
-            event_format = format_of(requesting_parties, event_format, "event_format").event_format
+        chosen = chosen_format(requesting_parties, event_format, "event_format")
+        shown_events = chosen.event_format if isinstance(chosen, TransactionFormat) else chosen
         body = without_none(
-            eventFormat=event_format_json(event_format, "event_format"),
+            eventFormat=event_format_json(shown_events, "event_format"),
             activeAtOffset=unless_none(at_offset, Count64, "at_offset"),
             maxPageSize=unless_none(page_size, Positive32, "page_size"),
             pageToken=unless_none(page_token, str, "page_token") or None,
@@ -317,16 +317,14 @@ class LedgerReadCalls(Calls):
         return Call(CONTRACTS_PAGE.request(json=body), read_contracts_page)
 
 
+class _Update(Struct):
+    update: dict[str, Raw]
+
+
 class _UpdatesPage(Struct, rename="camel"):
     lowest_page_offset_exclusive: int
     highest_page_offset_inclusive: int
-    updates: list[Raw] | None = None
-    next_page_token: str | None = None
-
-
-class _ContractsPage(Struct, rename="camel"):
-    active_at_offset: int
-    active_contracts: list[Raw] | None = None
+    updates: list[_Update] | None = None
     next_page_token: str | None = None
 
 
@@ -335,31 +333,30 @@ class _Entry(Struct, rename="camel"):
     workflow_id: str | None = None
 
 
-_updates_page: Final = msgspec.json.Decoder(_UpdatesPage)
-_update_in: Final = reads(dict[str, Raw], "update")
-_contracts_page: Final = msgspec.json.Decoder(_ContractsPage)
-_entry: Final = msgspec.json.Decoder(_Entry)
+class _ContractsPage(Struct, rename="camel"):
+    active_at_offset: int
+    active_contracts: list[_Entry] | None = None
+    next_page_token: str | None = None
+
+
+_updates_page: Final = reads(_UpdatesPage)
+_contracts_page: Final = reads(_ContractsPage)
 
 
 def read_updates_page(body: bytes) -> LedgerUpdatesPage:
     """Read the answer of get-updates-page; the updates are decoded on access."""
-    page = _updates_page.decode(body)
-    updates = []
-    for wrapped in page.updates or ():
-        kind, raw = only(_update_in(wrapped), "an update")
-        updates.append(LedgerUpdate(kind, bare(raw)))
-    return LedgerUpdatesPage(
-        tuple(updates), page.lowest_page_offset_exclusive, page.highest_page_offset_inclusive,
-        page.next_page_token or None,
-    )  # fmt: skip
+    page = _updates_page(body)
+    sent = (only(wrapped.update, "an update") for wrapped in page.updates or ())
+    updates = tuple(LedgerUpdate(kind, bare(raw)) for kind, raw in sent)
+    low, high = page.lowest_page_offset_exclusive, page.highest_page_offset_inclusive
+    return LedgerUpdatesPage(updates, low, high, page.next_page_token or None)
 
 
 def read_contracts_page(body: bytes) -> LedgerContractsPage:
     """Read the answer of active-contracts-page; entries without a contract (`JsEmpty`) are left out."""
-    page = _contracts_page.decode(body)
+    page = _contracts_page(body)
     contracts = []
-    for raw in page.active_contracts or ():
-        entry = _entry.decode(raw)
+    for entry in page.active_contracts or ():
         if entry.contract_entry is None:
             continue
         kind, content = only(entry.contract_entry, "a contract entry")
