@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from ledgerframes.arguments import shown
-from ledgerframes.errors import InputError
 from ledgerframes.interfaces.rules import (
     Count64,
     LedgerString,
@@ -24,7 +23,7 @@ from ledgerframes.interfaces.rules import (
 )
 
 
-class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
+class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A contract to be disclosed (contract: Resources, Registry choice context).
 
     The debug members come from the provider and may differ from what the blob contains; they are not sent on.
@@ -52,24 +51,19 @@ class DisclosedContract(Struct, frozen=True, kw_only=True, rename="camel"):
         return f"DisclosedContract({name} {self.contract_id[:16]}…)"
 
 
-def disclosed_json(contracts: Iterable[DisclosedContract], name: str) -> list[dict[str, Any]]:
+def disclosed(contracts: Iterable[DisclosedContract], name: str) -> list[DisclosedContract]:
     """Disclosed contracts as a command takes them along.
 
     Raises:
         InputError: one is no `DisclosedContract`, or lacks a member.
     """
-    checked = each(contracts, name)
+    checked = each(contracts, name, kind=DisclosedContract)
     for position, contract in enumerate(checked):
-        if not isinstance(contract, DisclosedContract):
-            raise InputError(f"{name}[{position}]={shown(contract)}; give a DisclosedContract")
+        for member in ("template_id", "contract_id", "created_event_blob", "synchronizer_id"):
+            fits(getattr(contract, member), Text, f"{name}[{position}].{member}")
     return [
-        {
-            "templateId": fits(contract.template_id, Text, f"{name}[{position}].template_id"),
-            "contractId": fits(contract.contract_id, Text, f"{name}[{position}].contract_id"),
-            "createdEventBlob": fits(contract.created_event_blob, Text, f"{name}[{position}].created_event_blob"),
-            "synchronizerId": fits(contract.synchronizer_id, Text, f"{name}[{position}].synchronizer_id"),
-        }
-        for position, contract in enumerate(checked)
+        msgspec.structs.replace(contract, debug_package_name=None, debug_payload=None, debug_created_at=None)
+        for contract in checked
     ]
 
 

@@ -20,7 +20,7 @@ from ledgerframes.interfaces.commands import (
     ReassignmentCommand,
     commands_json,
     deduplication_json,
-    disclosed_json,
+    disclosed,
     reassignment_json,
 )
 from ledgerframes.interfaces.event_formats import EventFormat, event_format_json
@@ -217,7 +217,7 @@ class Ledger(LedgerReadCalls):
             workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
             minLedgerTimeAbs=_time(min_ledger_time_abs, "min_ledger_time_abs"),
             submissionId=unless_none(submission_id, LedgerString, "submission_id"),
-            disclosedContracts=disclosed_json(disclosed_contracts, "disclosed_contracts") or None,
+            disclosedContracts=disclosed(disclosed_contracts, "disclosed_contracts") or None,
             synchronizerId=unless_none(synchronizer_id, Text, "synchronizer_id"),
             packageIdSelectionPreference=preference or None,
             prefetchContractKeys=keys or None,

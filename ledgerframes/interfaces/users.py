@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import Meta, Struct, field
 
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import ListPage, reads
-from ledgerframes.interfaces.rules import PartyId, Text, UserId, each, fits, unless_none, without_none, wrapped
+from ledgerframes.interfaces.rules import PartyId, Text, UserId, each, fits, wrapped
 
 ANNOTATIONS_BYTES: Final = 256 * 1024
 PREFIX_LENGTH: Final = 253
@@ -78,14 +79,16 @@ def read_users(body: bytes) -> UsersPage:
 read_created: Final = reads(User, "user")
 
 
-def new_user(user: User) -> dict[str, Any]:
-    """The JSON of a user to be created.
+def new_user(user: User) -> User:
+    """A user to be created, as it is sent.
 
     Raises:
         InputError: a rule of the contract is broken.
     """
     if not isinstance(user, User):
         raise InputError(f"user={shown(user)}; give a User")
+    fits(user, User, "user")
+    fits(user.id, UserId, "user.id")
     # As in JSON, a mapping is accepted too.
     metadata = fits(user.metadata, ObjectMeta | None, "user.metadata") or ObjectMeta()
     # The contract: left empty when creating, since the server fills it in.
@@ -94,16 +97,8 @@ def new_user(user: User) -> dict[str, Any]:
             f"user.metadata.resource_version={shown(metadata.resource_version)}; leave it out: the server sets it"
         )
     check_annotations(metadata.annotations or {}, "user.metadata.annotations")
-    return without_none(
-        id=fits(user.id, UserId, "user.id"),
-        primaryParty=unless_none(user.primary_party, str, "user.primary_party"),
-        isDeactivated=unless_none(user.is_deactivated, bool, "user.is_deactivated"),
-        metadata={"annotations": dict(metadata.annotations)} if metadata.annotations else None,
-        identityProviderId=unless_none(user.identity_provider_id, str, "user.identity_provider_id"),
-        primaryPartyAuthentication=unless_none(
-            user.primary_party_authentication, bool, "user.primary_party_authentication"
-        ),
-    )
+    annotated = ObjectMeta(annotations=metadata.annotations) if metadata.annotations else None
+    return msgspec.structs.replace(user, metadata=annotated)
 
 
 def check_annotations(annotations: Mapping[str, str], name: str) -> None:
