@@ -34,18 +34,16 @@ def config_folder(environ: Mapping[str, str]) -> Path:
         ConfigurationError: the user has no home, as in some containers.
     """
     try:
-        return _base(environ) / "ledgerframes"
+        if sys.platform == "win32":
+            base = Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Application Support"
+        else:
+            configured = Path(environ.get("XDG_CONFIG_HOME") or "")
+            base = configured if configured.is_absolute() else Path.home() / ".config"
     except RuntimeError as error:
         raise ConfigurationError("this user has no home folder to keep profiles in; set HOME") from error
-
-
-def _base(environ: Mapping[str, str]) -> Path:
-    if sys.platform == "win32":
-        return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    configured = Path(environ.get("XDG_CONFIG_HOME") or "")
-    return configured if configured.is_absolute() else Path.home() / ".config"
+    return base / "ledgerframes"
 
 
 def profiles_of(text: str, path: Path) -> dict[str, dict[str, Any]]:
@@ -214,17 +212,13 @@ def from_text(name: str, text: str, source: str) -> object:
     if name.endswith("_url"):
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if isinstance(default, bool):
-        return _switch(text, source)
+        word = text.strip().lower()
+        if word not in _SWITCHES:
+            raise ConfigurationError(f"{source}={text!r} is not valid: give true or false")
+        return _SWITCHES[word]
     if not isinstance(default, int | float):
         return text.strip() if name.endswith("token") else text
     try:
         return type(default)(text)
     except ValueError as error:
         raise ConfigurationError(f"{source}={text!r} is not a number such as {default}") from error
-
-
-def _switch(text: str, source: str) -> bool:
-    word = text.strip().lower()
-    if word not in _SWITCHES:
-        raise ConfigurationError(f"{source}={text!r} is not valid: give true or false")
-    return _SWITCHES[word]

@@ -8,6 +8,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, cast
@@ -21,6 +22,8 @@ Token = str | Callable[[], str]
 INTERFACES: Final[tuple[Interface, ...]] = ("scan", "validator", "registry", "ledger")
 #: How pandas may hold amounts.
 DECIMALS: Final = ("float", "exact", "arrow", "string")
+#: The words that a setting may have.
+_WORDS: Final = {"ledger_carrier": ("bearer", "websocket"), "failover": ("given", "network"), "decimals": DECIMALS}
 PREFIX: Final = "LEDGERFRAMES_"
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?", re.ASCII)
@@ -153,30 +156,31 @@ class Settings:
             name = f"{interface}_url"
             urls = tuple(dict.fromkeys(check_url(url, name) for url in _listed(getattr(self, name), name)))
             object.__setattr__(self, name, urls)
-            secret = _secret(getattr(self, f"{interface}_token"), f"{interface}_token")
-            object.__setattr__(self, f"{interface}_token", secret)
+            name = f"{interface}_token"
+            token = getattr(self, name)
+            secret = token if token is None or isinstance(token, Secret) else Secret(token, name=name)
+            object.__setattr__(self, name, secret)
         for field in fields(self):
+            value, words = getattr(self, field.name), _WORDS.get(field.name)
+            if isinstance(field.default, bool) and not isinstance(value, bool):
+                raise ConfigurationError(f"{field.name}={value!r} is not valid: give True or False")
             if isinstance(field.default, int | float) and not isinstance(field.default, bool):
-                object.__setattr__(self, field.name, _number(getattr(self, field.name), field.name, field.default))
-        if self.ledger_carrier not in ("bearer", "websocket"):
-            raise ConfigurationError(f"ledger_carrier={self.ledger_carrier!r}; give 'bearer' or 'websocket'")
+                object.__setattr__(self, field.name, _number(value, field.name, field.default))
+            if words is not None and value not in words:
+                listed = f"{', '.join(map(repr, words[:-1]))} or {words[-1]!r}"
+                raise ConfigurationError(f"{field.name}={value!r} is not valid: give {listed}")
         if self.ca_file is not None:
             object.__setattr__(self, "ca_file", check_ca_file(self.ca_file, "ca_file"))
-        for name in ("personal", "insecure_http"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigurationError(f"{name}={getattr(self, name)!r} is not valid: give True or False")
         clear = None if self.insecure_http else next(self.unencrypted(), None)
         if clear is not None:
             raise ConfigurationError(
                 f"{clear[0]}={clear[1]!r} would carry a token or a client's secret unencrypted: use https, or no token "
                 "there; on a private network that you trust, insecure_http=True allows it"
             )
-        _check_issuers(self)
-        if self.failover not in ("given", "network"):
-            raise ConfigurationError(f"failover={self.failover!r} is not valid: give 'given' or 'network'")
-        if self.decimals not in DECIMALS:
+        if self.registry_token is not None and len({origin_of(url) for url in self.registry_url}) > 1:
             raise ConfigurationError(
-                f"decimals={self.decimals!r} is not valid: give 'float', 'exact', 'arrow' or 'string'"
+                "registry_token would go to the registries of several issuers; give the URL of the one that it is for"
+                " alone"
             )
         if self.failover == "network" and not self.scan_url:
             raise ConfigurationError(
@@ -215,18 +219,6 @@ def source_of(url: str) -> str:
     """The part of a URL that may be recorded: scheme, host (with its port, if one is named) and path, nothing else."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _check_issuers(settings: Settings) -> None:
-    """Refuse to send a registry's token to another issuer's.
-
-    Raises:
-        ConfigurationError: there is a token, and registries on several servers.
-    """
-    if settings.registry_token is not None and len({origin_of(url) for url in settings.registry_url}) > 1:
-        raise ConfigurationError(
-            "registry_token would go to the registries of several issuers; give the URL of the one that it is for alone"
-        )
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
@@ -337,24 +329,11 @@ def _listed(value: object, name: str) -> tuple[object, ...]:
     raise ConfigurationError(f"{name} is a {type(value).__name__}; give a URL as text, or a list of them")
 
 
-def _secret(value: Secret | Token | None, name: str) -> Secret | None:
-    return value if value is None or isinstance(value, Secret) else Secret(value, name=name)
-
-
 def _number(value: object, name: str, default: float) -> float:
     """A positive number of the default's kind."""
-    whole = isinstance(default, int)
-    number = _plain(value)
+    whole, number = isinstance(default, int), None if isinstance(value, bool) else value
+    with suppress(TypeError):  # of another library
+        number = operator.index(cast("Any", number))
     if not isinstance(number, int if whole else int | float) or not math.isfinite(number) or number <= 0:
         raise ConfigurationError(f"{name}={value!r}; give a {'whole ' if whole else ''}number above 0, as {default}")
     return number
-
-
-def _plain(value: object) -> object:
-    """A number of another library as Python's own; None for True and False."""
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(cast("Any", value))
-    except TypeError:
-        return value

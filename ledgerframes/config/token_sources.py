@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from ledgerframes.config.settings import Token, check_url, is_loopback
+from ledgerframes.config.settings import check_url, is_loopback
 from ledgerframes.errors import ConfigurationError
 
 KEYS: Final = ("issuer", "token_url", "client_id", "secret_env", "secret_file", "audience", "scope")
@@ -173,7 +173,7 @@ def _printed(command: list[str], place: str) -> tuple[str, None]:
     raise ConfigurationError(f"{place}: {command[0]} gave no token ({reason}); run it by hand")
 
 
-def token_from(kind: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Token:
+def token_from(kind: str, value: object, place: str, folder: Path, environ: Mapping[str, str]) -> Callable[[], str]:
     """A function that fetches the token from the profile's source.
 
     Args:
@@ -192,7 +192,7 @@ def token_from(kind: str, value: object, place: str, folder: Path, environ: Mapp
         return ClientCredentials.of(
             value,
             place,
-            lambda kind, name: _as_function(token_from(kind, name, f"{place}: secret_{kind}", folder, environ)),
+            lambda kind, name: token_from(kind, name, f"{place}: secret_{kind}", folder, environ),
         )
     if not isinstance(value, str) or not value:
         raise ConfigurationError(f"{place} is a {type(value).__name__}, or empty; give text")
@@ -201,10 +201,6 @@ def token_from(kind: str, value: object, place: str, folder: Path, environ: Mapp
     if not _VARIABLE.fullmatch(value):
         raise ConfigurationError(f"{place} is not the name of a variable; give the name, never the token itself")
     return lambda: environ.get(value) or _missing(f"{place} names the variable {value}, which is not set")
-
-
-def _as_function(source: Token) -> Callable[[], str]:
-    return source if callable(source) else lambda: source
 
 
 def _words(value: str | list[object], place: str) -> list[str]:
