@@ -199,24 +199,22 @@ def begin_of(attrs: Mapping[str, Any]) -> tuple[int | None, int] | None:
     return None if start is None else cursor_of(start)
 
 
-def end_of(attrs: Mapping[str, Any]) -> Cursor | None:
-    """The last place of a loaded range, by its provenance."""
+def stop_of(attrs: Mapping[str, Any]) -> Cursor | int | None:
+    """The place at which a loaded range ends, exclusive; a time where its provenance names no migration."""
     place, end = attrs.get("cursor"), attrs.get("end")
     last = None if place is None else cursor_of(place)
     if end is None or "known_to" in attrs:
-        return last
+        return None if last is None else Cursor(last.migration_id, last.micros + 1)
     if isinstance(end, str):
-        return None if last is None else Cursor(last.migration_id, parse_timestamp(end)[0] - 1)
-    bound = cursor_of(end)
-    return Cursor(bound.migration_id, bound.micros - 1)
+        micros = parse_timestamp(end)[0]
+        return micros if last is None else Cursor(last.migration_id, micros)
+    return cursor_of(end)
 
 
-def stop_of(attrs: Mapping[str, Any]) -> Cursor | int | None:
-    """The place at which a loaded range ends, exclusive; a time where its provenance names no migration."""
-    if (last := end_of(attrs)) is not None:
-        return Cursor(last.migration_id, last.micros + 1)
-    end = attrs.get("end")
-    return parse_timestamp(end)[0] if isinstance(end, str) and "known_to" not in attrs else None
+def end_of(attrs: Mapping[str, Any]) -> Cursor | None:
+    """The last place of a loaded range, by its provenance."""
+    stop = stop_of(attrs)
+    return Cursor(stop.migration_id, stop.micros - 1) if isinstance(stop, Cursor) else None
 
 
 def line_for(events: Mapping[str, Any], by: Loader = "load_opening", *, else_from: str | None = None) -> str:
