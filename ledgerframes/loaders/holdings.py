@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ledgerframes.network import Network
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
-_ZERO: Final = '"0.0000000000"'
+_ZERO: Final = "0.0000000000"
 _AMOUNTS: Final = tuple(column.name for column in HOLDINGS_SUMMARY.columns if column.kind is AMOUNT)
 #: The amounts that depend on the round; newer servers state none of them.
 _OF_A_ROUND: Final = ("computed_as_of_round", *_AMOUNTS[3:])
@@ -143,19 +144,15 @@ class Parts:
         }
         items = [self._items.get(party) or _nothing(party, zeros if party in self._answered else ()) for party in rows]
         read = read_records(HOLDINGS_SUMMARY, items, _ENDPOINT, supplied=supplied)
-        if fees:
-            return read
-        columns = [
-            pa.nulls(read.num_rows, field.type) if field.name in _OF_A_ROUND else read.column(field.name)
-            for field in read.schema
-        ]
-        return pa.RecordBatch.from_arrays(columns, schema=read.schema)
+        for name in () if fees else _OF_A_ROUND:
+            place, column = read.schema.get_field_index(name), read.schema.field(name)
+            read = read.set_column(place, column, pa.nulls(read.num_rows, column.type))
+        return read
 
 
 def _nothing(party: str, zeros: tuple[str, ...]) -> Raw:
     """The item of a party without holdings."""
-    members = {"party_id": Raw(msgspec.json.encode(party))} | {name: Raw(_ZERO.encode()) for name in zeros}
-    return Raw(msgspec.json.encode(members))
+    return Raw(msgspec.json.encode({"party_id": party} | dict.fromkeys(zeros, _ZERO)))
 
 
 # Snapshots are usually hours apart; a month means a wrong migration or an idle server.
@@ -268,7 +265,8 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
     """The requests to send, and whether the fees would be current ones instead of those of the times."""
     moments = [None if given is None else to_micros(given, "record_time") for given in _each(record_time)]
     single = not isinstance(as_of_round, Iterable)
-    rounds = [_round(number) for number in _each(as_of_round)]
+    whole = partial(whole_number, name="as_of_round", least=0, most=2**63 - 1)
+    rounds = [None if number is None else whole(number) for number in _each(as_of_round)]
     if not moments or not rounds:
         raise InputError(
             "record_time and as_of_round name no time and no round; leave them out for now and the default"
@@ -282,10 +280,6 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
             " order"
         )
     return list(zip(moments, rounds, strict=True)), False
-
-
-def _round(value: Any) -> int | None:
-    return None if value is None else whole_number(value, "as_of_round", least=0, most=2**63 - 1)
 
 
 def _each(value: Any) -> list[Any]:

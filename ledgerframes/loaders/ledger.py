@@ -258,7 +258,8 @@ def load_ledger_history(
     if not at_limit and reached < (stop or 0) - 1:
         load.origin.complete = False
     ends: dict[str, Any] = {"limit": most} if at_limit else {}
-    if (at_limit or (stop is not None and load.origin.complete)) and (last := _last_of(transactions)) is not None:
+    last: int | None = pc.max(transactions["record_time"].cast(pa.int64())).as_py()
+    if (at_limit or (stop is not None and load.origin.complete)) and last is not None:
         ends["end"] = format_timestamp(last + 1)
     offsets = f"offsets {after + 1:,} to {reached:,}" if reached > after else f"no offset after {after:,}"
     frames = [
@@ -266,12 +267,6 @@ def load_ledger_history(
         for of_one, rows in ((load, transactions), (load.of_table(LEDGER_EVENTS), events))
     ]
     return LedgerHistory(*frames)
-
-
-def _last_of(transactions: pa.Table) -> int | None:
-    """The record time of the last one, in microseconds; None if none states it."""
-    last: int | None = pc.max(transactions["record_time"].cast(pa.int64())).as_py()
-    return last
 
 
 _placed_at: Final = reads(int, "offset")

@@ -48,7 +48,9 @@ def load_rounds(load: TableLoad) -> Any:
     with load.asking(routes.ROUNDS):
         members = load.origin.body(load.net.scan.raw.open_and_issuing_rounds)
         for name, phase in _PHASES.items():
-            rounds += [(phase, item) for item in _values_of(members, name, str(routes.ROUNDS))]
+            problem = f"{name!r} is missing or not an object"
+            with reading(routes.ROUNDS, problem=problem, table=ROUNDS.name, column=name):
+                rounds += [(phase, item) for item in members_of(members[name]).values()]
     phases = [*_PHASES.values()]
     settings = load.net.settings
     if settings.scan_url or not settings.validator_url:
@@ -60,12 +62,6 @@ def load_rounds(load: TableLoad) -> Any:
     batch = load.read([item for _, item in rounds], phase=[phase for phase, _ in rounds])
     order = pc.sort_indices(batch, sort_keys=[("round", "ascending"), ("contract_id", "ascending")])
     return load.frame(batch.take(order), phases=", ".join(phases))
-
-
-def _values_of(members: dict[str, Raw], name: str, endpoint: str) -> list[Raw]:
-    """The values of an object by contract id."""
-    with reading(endpoint, problem=f"{name!r} is missing or not an object", table=ROUNDS.name, column=name):
-        return list(members_of(members[name]).values())
 
 
 @loader(

@@ -138,12 +138,8 @@ class SnapshotReader:
             page = reads(SnapshotPage)(body)
             place = Cursor(page.migration_id, parse_timestamp(page.record_time)[0])
             if place != self.place:
-                raise ValueError(f"the answer belongs to the snapshot {_as_text(place)}, not {_as_text(self.place)}")
+                raise ValueError(f"the answer belongs to the snapshot {place}, not {self.place}")
         return page
-
-
-def _as_text(place: Cursor) -> str:
-    return f"({place.migration_id}, {format_timestamp(place.micros)})"
 
 
 class _Seen(Struct):
@@ -190,12 +186,11 @@ def contracts_of(
             name, first = str(batch[0].name), batch[0].number
             with reading(name, table=ACTIVE_CONTRACTS.name, item=f"from line {first} on, text is not UTF-8"):
                 check_text(b"".join(line.raw for line in batch))
-            contracts = {line.number: line.raw for line in batch}
-            if not everything:
-                seen = {number: _read(raw, name, number) for number, raw in contracts.items()}
-                contracts = {
-                    number: raw for number, raw in contracts.items() if seen[number].counts(templates, parties)
-                }
+            contracts = {
+                line.number: line.raw
+                for line in batch
+                if everything or _read(line.raw, name, line.number).counts(templates, parties)
+            }
             yield name, contracts
 
 
