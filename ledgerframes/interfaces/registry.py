@@ -12,7 +12,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.commands import DisclosedContract
-from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, writable
+from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, without_none, writable
 from ledgerframes.transport import Endpoint
 
 INFO: Final = Endpoint("registry", "GET", "/registry/metadata/v1/info")
@@ -166,7 +166,6 @@ class Registry(Calls):
             if not isinstance(value, Mapping) or value:
                 raise InputError(f"choice_arguments['extraArgs'][{name!r}]={shown(value)}; give an empty dict")
         writable(choice_arguments, "choice_arguments")
-        body: dict[str, Any] = {"choiceArguments": choice_arguments}
-        if fits(exclude_debug_fields, bool, "exclude_debug_fields"):
-            body["excludeDebugFields"] = True
+        excluded = fits(exclude_debug_fields, bool, "exclude_debug_fields") or None
+        body = without_none(choiceArguments=choice_arguments, excludeDebugFields=excluded)
         return Call(ALLOCATION_FACTORY.request(json=body), reads(AllocationFactory))

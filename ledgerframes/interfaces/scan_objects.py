@@ -6,7 +6,6 @@ The interface is young: releases mark it as under development. Shapes are those 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import logging
@@ -15,6 +14,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 from urllib.parse import unquote, urlsplit
@@ -101,10 +101,10 @@ def sha256_of(digest: str) -> bytes:
         DecodeError: it is not a SHA-256.
     """
     # S3 sends checksums in Base64, and so do the servers; everything else writes hexadecimal digits.
-    for read in (bytes.fromhex, _from_base64):
+    for read in (bytes.fromhex, partial(base64.b64decode, validate=True)):
         try:
             value = read(digest.strip())
-        except (ValueError, binascii.Error):
+        except ValueError:
             continue
         if len(value) == hashlib.sha256().digest_size:
             return value
@@ -113,10 +113,6 @@ def sha256_of(digest: str) -> bytes:
         " scan",
         endpoint=str(DOWNLOAD),
     )
-
-
-def _from_base64(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)
 
 
 @contextmanager

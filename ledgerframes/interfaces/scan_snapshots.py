@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, get_args
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from msgspec import UNSET, Raw, Struct
 
@@ -269,19 +269,19 @@ def _method(method: Any, json: Any) -> str:
 def _path(path: Any) -> str:
     """Percent-encode the path; it cannot leave the scan's base URL."""
     parts = path.split("/") if isinstance(path, str) else []
-    if len(parts) < 2 or parts[0] or any(part in {"", ".", ".."} for part in parts[1:]):
-        raise InputError(f"path={shown(path)} is not valid: give the path below the base URL, such as '/v0/dso'")
+    if len(parts) < 2 or parts[0] or any(unquote(part) in {"", ".", ".."} for part in parts[1:]):
+        raise InputError(
+            f"path={shown(path)} is not valid: give the path below the base URL, such as '/v0/dso', without steps . and"
+            " .."
+        )
     if "?" in path or "#" in path:
         raise InputError(f"path={shown(path)} is not valid: give the query as params=, and write # as %23")
     if _ESCAPE.search(path):
         raise InputError(f"path={shown(path)} is not valid: write a % without two hexadecimal digits after it as %25")
     try:
-        encoded = quote(path, safe="/%")
+        return quote(path, safe="/%")
     except UnicodeEncodeError as error:
         raise InputError(f"path={shown(path)} is not Unicode text: {error}") from error
-    if re.search(r"/(\.|%2e)(\.|%2e)?(/|$)", encoded, re.IGNORECASE):
-        raise InputError(f"path={shown(path)} is not valid: leave out the steps . and ..")
-    return encoded
 
 
 def _query(params: Any) -> dict[str, str | int | bool | Sequence[str] | None]:

@@ -98,17 +98,8 @@ def _address(text: str) -> Address | None:
 
 
 def _why_not(address: Address) -> str | None:
-    inner = _embedded(address)
-    if inner is not None:
-        return _why_not(inner)
+    if isinstance(address, ipaddress.IPv6Address):  # which may stand for one of IPv4
+        behind = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
+        address = behind or address.ipv4_mapped or address.sixtofour or address
     public = address.is_global and not address.is_multicast and not any(address in own for own in _NOT_PUBLIC)
     return None if public else f"its address {address} is not public"
-
-
-def _embedded(address: Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 address maps to, if any."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return None
-    if address in _NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour

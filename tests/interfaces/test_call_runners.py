@@ -134,7 +134,7 @@ def test_one_server_of_several_can_be_asked_also_by_a_part_that_can_be_stopped()
         "no path": ("", {}, "give the path"),
         "a whole URL": ("https://elsewhere.example/v0/x", {}, "give the path"),
         "another host": ("//elsewhere.example/v0/x", {}, "give the path"),
-        "a step up in disguise": ("/v0/%2E%2e/x", {}, "leave out the steps"),
+        "a step up in disguise": ("/v0/%2E%2e/x", {}, "without steps"),
         "a query": ("/v0/x?a=1", {}, "params="),
         "half an escape": ("/v0/x%2", {}, "%25"),
         "no Unicode": ("/v0/\ud800", {}, "Unicode"),
