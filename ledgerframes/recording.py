@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-import msgspec
 from msgspec import Struct
 
 from ledgerframes.arguments import path, suggesting
 from ledgerframes.config.settings import INTERFACES, Settings, is_loopback
 from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.interfaces.answers import reads
 from ledgerframes.network import Network
 from ledgerframes.transport.http import read_answer
 from ledgerframes.transport.no_answer import UnusableAnswer
@@ -125,12 +125,8 @@ class _Answer(Struct):
     body: dict[str, str]
 
 
-class _Turn(Struct):
-    answer: _Answer
-
-
-_about: Final = msgspec.json.Decoder(_About)
-_decoder: Final = msgspec.json.Decoder(_Turn)
+_about: Final = reads(_About)
+_recorded: Final = reads(_Answer, "answer")
 
 
 class Recorder(httpx.BaseTransport):
@@ -253,7 +249,7 @@ class Replayer(httpx.BaseTransport):
             )
             raise UnusableAnswer(Failure(reason, transient=False, elsewhere=False, unknown_route=True))
         try:
-            recorded = _decoder.decode(target.read_bytes()).answer
+            recorded = _recorded(target.read_bytes())
             # Reads go by the date of then; `doctor` does not compare it with the clock of now.
             headers = recorded.headers | {REPLAYED: "1"}
             return httpx.Response(recorded.status, headers=headers, stream=httpx.ByteStream(_read(recorded.body)))
@@ -289,7 +285,7 @@ def _recorded_urls(folder: Path) -> dict[str, list[str]]:
         ConfigurationError: a newer version made it.
     """
     try:
-        about = _about.decode((folder / ABOUT).read_bytes())
+        about = _about((folder / ABOUT).read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{str(folder)!r} is not a recording; lf.record(folder, …) makes one") from error
     if about.format != FORMAT:
