@@ -14,6 +14,7 @@ from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.timestamps import format_timestamp, format_trimmed
 
 Row = Mapping[str, Any]
+Grouped = tuple[Row, Sequence[Row], Row | None]
 
 _CREATED: Final = "created_event"
 _EXERCISED: Final = "exercised_event"
@@ -44,22 +45,20 @@ def row_dicts(data: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
     return rows
 
 
-def rebuild_rows(
-    updates: Iterable[Row], events_of: Mapping[str, Sequence[Row]], reassignment_of: Mapping[str, Row]
-) -> Iterator[dict[str, Any]]:
-    """Rebuild the items, in the order of the updates.
+def by_update(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> list[Grouped]:
+    """Each row of `updates`, with its events in their order, and its row of `reassignments` if there is one."""
+    events: dict[str, list[Row]] = {}
+    for row in row_dicts(tables["events"]):
+        events.setdefault(row["update_id"], []).append(row)
+    legs = {row["update_id"]: row for row in row_dicts(tables["reassignments"])}
+    updates = row_dicts(tables["updates"])
+    return [(row, events.get(row["update_id"], []), legs.get(row["update_id"])) for row in updates]
 
-    Args:
-        updates: rows of `updates`, times as integer microseconds.
-        events_of: rows of `events` by update id, in preorder.
-        reassignment_of: the row of `reassignments` by update id.
-    """
-    for row in updates:
-        if row["kind"] == "transaction":
-            item = _transaction(row, events_of.get(row["update_id"], ()))
-        else:
-            item = _reassignment(row, reassignment_of[row["update_id"]])
-        yield item
+
+def rebuild_rows(rows: Iterable[Grouped]) -> Iterator[dict[str, Any]]:
+    """Rebuild the items, in the order of the updates."""
+    for row, events, leg in rows:
+        yield _transaction(row, events) if row["kind"] == "transaction" else _reassignment(row, leg or {})
 
 
 def _transaction(row: Row, events: Sequence[Row]) -> dict[str, Any]:

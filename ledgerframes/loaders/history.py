@@ -12,7 +12,7 @@ import pyarrow as pa
 from ledgerframes.arguments import did_you_mean, refuse, shown
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.history import decode_items
-from ledgerframes.decoding.rebuild import rebuild_rows, row_dicts
+from ledgerframes.decoding.rebuild import by_update, rebuild_rows
 from ledgerframes.errors import DecodeError, InputError
 from ledgerframes.export.exporting import export_tables
 from ledgerframes.export.report import ExportReport
@@ -248,19 +248,16 @@ def rebuild_items(history: History[Any]) -> Iterator[dict[str, Any]]:
     if not all(hasattr(history, name) for name in NAMES):
         refuse("history", history, "give the result of lf.load_history")
     _check_as_sent(history)
-    updates = row_dicts(to_arrow(history.updates, UPDATES, UPDATES.names))
-    events_of: dict[str, list[dict[str, Any]]] = {}
-    for row in row_dicts(to_arrow(history.events, EVENTS, EVENTS.names)):
-        events_of.setdefault(row["update_id"], []).append(row)
-    reassignments = row_dicts(to_arrow(history.reassignments, REASSIGNMENTS, REASSIGNMENTS.names))
-    legs = {row["update_id"]: row for row in reassignments}
-    for row in updates:
-        update_id = row["update_id"]
-        if row["kind"] != "transaction" and update_id not in legs:
-            raise InputError(f"history: the reassignment of update {update_id} is missing; pass all three tables")
-        if row["kind"] == "transaction" and len(events_of.get(update_id, ())) != row["event_count"]:
-            raise InputError(f"history: events of update {update_id} are missing; pass all three tables")
-    return rebuild_rows(updates, events_of, legs)
+    tables = ((table, getattr(history, table.name)) for table in (UPDATES, EVENTS, REASSIGNMENTS))
+    rows = by_update({table.name: to_arrow(frame, table, table.names) for table, frame in tables})
+    for row, events, leg in rows:
+        if row["kind"] != "transaction" and leg is None:
+            raise InputError(
+                f"history: the reassignment of update {row['update_id']} is missing; pass all three tables"
+            )
+        if row["kind"] == "transaction" and len(events) != row["event_count"]:
+            raise InputError(f"history: events of update {row['update_id']} are missing; pass all three tables")
+    return rebuild_rows(rows)
 
 
 def _check_as_sent(history: History[Any]) -> None:

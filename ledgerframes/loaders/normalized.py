@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ledgerframes.decoding.rebuild import read_json, row_dicts
+from ledgerframes.decoding.rebuild import by_update, read_json
 from ledgerframes.errors import DecodeError
 from ledgerframes.paging.cursor import Cursor
 
@@ -47,19 +47,14 @@ def canonical_updates(tables: Mapping[str, pa.Table | pa.RecordBatch]) -> Iterat
     Args:
         tables: `updates`, `events` and `reassignments` of the same updates, with all columns.
     """
-    events: dict[str, list[dict[str, Any]]] = {}
-    for row in row_dicts(tables["events"]):
-        events.setdefault(row["update_id"], []).append(row)
-    legs = {row["update_id"]: row for row in row_dicts(tables["reassignments"])}
-    for row in row_dicts(tables["updates"]):
-        update_id = row["update_id"]
+    for row, events, leg in by_update(tables):
         # By position in preorder: the text order of event ids puts `:10` before `:2`.
-        own = sorted(events.get(update_id, ()), key=lambda event: event["node_index"])
+        own = sorted(events, key=lambda event: event["node_index"])
         members = _members("updates", row)
         members["events"] = [_members("events", event) for event in own]
-        if update_id in legs:
-            members["event"] = _members("reassignments", legs[update_id])
-        yield Canonical(Cursor(row["migration_id"], row["record_time"]), update_id, members)
+        if leg is not None:
+            members["event"] = _members("reassignments", leg)
+        yield Canonical(Cursor(row["migration_id"], row["record_time"]), row["update_id"], members)
 
 
 def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, Any] | None:
@@ -82,7 +77,7 @@ def first_difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, 
     return None if ours == theirs else (path or "/", ours, theirs)
 
 
-def _members(table: str, row: dict[str, Any]) -> dict[str, Any]:
+def _members(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     left_out = _LEFT_OUT[table]
     return {
         name: _plain_of(value) if name in _JSON else value

@@ -1,7 +1,6 @@
 """Pages of the update history become columns, exactly, and back."""
 
 import json
-from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -9,11 +8,10 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from ledgerframes.decoding.rebuild import rebuild_rows
+from ledgerframes.decoding.rebuild import by_update, rebuild_rows
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 from tests.decoding.items import assignment, created, decoded, exercised, page_of, to_json, transaction, unassignment
-from tests.fuzz.targets import rows_of
 
 pytestmark = pytest.mark.usefixtures("decoder")
 
@@ -103,12 +101,7 @@ CASES = {
 @pytest.mark.parametrize("item", CASES.values(), ids=CASES.keys())
 def test_what_was_sent_can_be_rebuilt(item):
     body = page_of(item)
-    told, events_of = {name: rows_of(batch) for name, batch in decoded(body).items()}, defaultdict(list)
-    for row in told["events"]:
-        events_of[row["update_id"]].append(row)
-    halves = {row["update_id"]: row for row in told["reassignments"]}
-
-    found = list(rebuild_rows(told["updates"], events_of, halves))
+    found = list(rebuild_rows(by_update(decoded(body))))
     assert found == json.loads(body, parse_float=Decimal)["transactions"]
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.page_index import peek
-from ledgerframes.decoding.rebuild import rebuild_rows
+from ledgerframes.decoding.rebuild import by_update, rebuild_rows, row_dicts
 from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.loaders.history import History
@@ -67,33 +65,23 @@ def check_page(body: bytes) -> None:
         batches = decoded(body)
     except lf.errors.DecodeError:
         return
-    rows = {name: rows_of(batch) for name, batch in batches.items()}
-    events_of = defaultdict(list)
-    for row in rows["events"]:
-        events_of[row["update_id"]].append(row)
-    ids = [row["update_id"] for row in rows["updates"]]
+    updates = row_dicts(batches["updates"])
+    ids = [row["update_id"] for row in updates]
     page_index = peek(body)
     if page_index.update_ids != ids or [tuple(one) for one in page_index.cursors] != [
-        (row["migration_id"], row["record_time"]) for row in rows["updates"]
+        (row["migration_id"], row["record_time"]) for row in updates
     ]:
         raise WrongError(f"peek sees {page_index}, the columns say {ids}")
     if len(set(ids)) < len(ids):
         return  # the rows of an id that a server sent twice cannot be told apart
-    halves = {row["update_id"]: row for row in rows["reassignments"]}
     with all_digits():
         try:
-            rebuilt = list(rebuild_rows(rows["updates"], events_of, halves))
+            rebuilt = list(rebuild_rows(by_update(batches)))
         except lf.errors.DecodeError:
             return  # more digits or levels than Python has values for
     expected = truth_of(body)["transactions"]
     if rebuilt != expected:
         raise WrongError(f"rebuilt {rebuilt!r}"[:3000] + f"\nnot    {expected!r}"[:3000])
-
-
-def rows_of(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """Rows, times as whole microseconds."""
-    columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in batch.columns]
-    return pa.table(columns, names=batch.schema.names).to_pylist()
 
 
 def typed_page(corpus: Corpus, rng: random.Random) -> bytes:
