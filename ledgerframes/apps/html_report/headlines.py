@@ -93,8 +93,9 @@ def summary(report_data: ReportData) -> Section:
 
 def legs_across(flows: pd.DataFrame) -> dict[str, str]:
     """How many reassignments cross each end of the range, in words; the command line says so, too."""
-    edges: Mapping[str, Any] = flows.attrs["edges"]
-    under_way, begun = edges["open_at_end"]["rows"], edges["began_before"]["rows"]
+    begun = flows.attrs["edges"]["began_before"]["rows"]
+    # Who arrived without having left is at an end as well, and not under way.
+    under_way = int(((flows["edge"] == "end") & (flows["status"] == "in flight")).sum())
     words = {}
     if under_way:
         words["end"] = f"{plural(under_way, 'reassignment is', 'reassignments are')} under way at the end"
