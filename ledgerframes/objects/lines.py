@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from io import BufferedReader
 from typing import Any, Final, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -94,33 +95,21 @@ def read_lines(stream: Any, name: str, *, longest: int = _LONGEST) -> Iterator[b
     Raises:
         DecodeError: the object is damaged, cut off, or has a line that is too long.
     """
-    rest, empty = bytearray(), 0
-    for piece in _pieces(stream, name):
-        first, *others = piece.split(b"\n")
-        rest += first
-        if len(rest) > longest:
-            raise _damaged(name, f"it has a line of more than {longest:,} bytes")
-        if not others:
-            continue
-        if rest:
-            yield bytes(rest)
-        *whole, last = others
-        full = list(filter(None, whole))
-        empty += len(whole) - len(full)
-        if empty > _EMPTY:  # a file of 100 kB can unpack to billions of them
-            raise _damaged(name, f"it has more than {_EMPTY:,} empty lines")
-        yield from full
-        rest = bytearray(last)
-    if rest:
-        # The writers end every line, so this one was cut off.
-        raise _damaged(name, "its last line has no end")
-
-
-def _pieces(stream: Any, name: str) -> Iterator[bytes]:
+    empty = 0
     try:
         with pa.CompressedInputStream(stream, "zstd") as unpacked:
-            while piece := unpacked.read(_PIECE):
-                yield piece
+            lines = BufferedReader(unpacked, _PIECE)
+            while line := lines.readline(longest + 1):
+                if not line.endswith(b"\n"):
+                    # The writers end every line, so the last one was cut off.
+                    why = f"it has a line of more than {longest:,} bytes"
+                    raise _damaged(name, why if len(line) > longest else "its last line has no end")
+                if len(line) > 1:
+                    yield line[:-1]
+                    continue
+                empty += 1
+                if empty > _EMPTY:  # a file of 100 kB can unpack to billions of them
+                    raise _damaged(name, f"it has more than {_EMPTY:,} empty lines")
             if stream.tell() == 0:
                 # Without updates, an object is a frame without content; a failed copy leaves no byte at all.
                 raise _damaged(name, "the file is empty")
