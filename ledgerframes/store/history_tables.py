@@ -200,7 +200,7 @@ class HistoryTables:
             small = table.partition_files(small=True)
             for partition, count in table.partition_files().items():
                 if small[partition] > max(_WORTH_JOINING, _FILES_PER_PARTITION - (count - small[partition])):
-                    table.compact([(name, "=", value) for name, value in zip(PARTITIONS, partition, strict=True)])
+                    table.compact(dict(zip(PARTITIONS, partition, strict=True)))
 
     def stored(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""

@@ -7,9 +7,9 @@ partial ones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pyarrow as pa
@@ -76,8 +76,7 @@ def as_they_are(snapshots: Sequence[StoredSnapshot], table: DeltaStoreTable) -> 
 
 def files_of(table: DeltaStoreTable, snapshot: StoredSnapshot) -> list[StoredFile]:
     """The files that contain rows of this snapshot only."""
-    listed: Mapping[str, Any] = {} if table.files is None else table.files.listed
-    own = []
+    listed, own = table.files.listed, []
     for fragment in table.dataset().get_fragments() if listed else ():
         times = pc.unique(fragment.to_table(columns=["loaded_at"])["loaded_at"]).cast(pa.int64()).to_pylist()
         if times == [snapshot.loaded_at]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -233,7 +233,7 @@ class MemoryTable(DeltaStoreTable):
         size = self.size()
         return Named() if size["version"] is None else Named(size["version"], size["rows"])
 
-    def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
+    def compact(self, partition: Mapping[str, Any] | None = None) -> None:
         del partition
         if self._version is not None:
             state = self._newest()

@@ -86,7 +86,7 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         StoreError: there is no store, or a log cannot be read.
     """
     root = lake.existing(strict=False)
-    findings = _lost(lake)
+    findings = _lost(root)
     findings += _damaged(root, full=full)
     # With files or entries missing, every count below would be wrong for that reason alone.
     if findings:
@@ -149,9 +149,8 @@ def _of_snapshot(name: str, snapshot: StoredSnapshot, count: int, distinct: int)
         example = f"{count:,} in {where}"
         yield CheckFinding(f"{name}: a snapshot has more or fewer rows than stored", "error", 1, example, advice)
     if distinct != count:
-        advice = "load another snapshot and go by its loaded_at"
         name = f"{name}: the key contract_id occurs more than once"
-        yield CheckFinding(name, "error", count - distinct, where, advice)
+        yield CheckFinding(name, "error", count - distinct, where, _NEWER)
 
 
 def _grouped(found: Iterator[Fault]) -> list[CheckFinding]:
@@ -164,12 +163,11 @@ def _grouped(found: Iterator[Fault]) -> list[CheckFinding]:
     return [CheckFinding(name, "error", counts[name], fault.update_id, REPAIR) for name, fault in first.items()]
 
 
-def _lost(lake: Lake) -> list[CheckFinding]:
+def _lost(root: Root) -> list[CheckFinding]:
     """One finding per table that differs from the state in which it was left."""
-    losses = Root(lake, strict=False).open().losses()
     return [
         CheckFinding(f"{loss.table}: the table is missing, or entries of its log are", "error", 1, str(loss), REPAIR)
-        for loss in losses
+        for loss in root.losses()
     ]
 
 
@@ -177,7 +175,7 @@ def _damaged(root: Root, *, full: bool) -> list[CheckFinding]:
     """One finding per table and kind of damage."""
     by_kind: dict[str, list[Damage]] = {}
     for name, table in (root.stored | {SYNCS.name: root.shown(SYNCS.name)}).items():
-        for damage in () if table.files is None else table.files.damages(full=full):
+        for damage in table.files.damages(full=full):
             what = "files that the log names are gone" if damage.is_gone else "files are damaged"
             by_kind.setdefault(f"{name}: {what}", []).append(damage)
     return [

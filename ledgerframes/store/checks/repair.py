@@ -231,7 +231,7 @@ def _take_back(history: HistoryTables, losses: Sequence[Loss]) -> list[Damage]:
 
     Nothing shows which rows are missing then, unless other tables name them.
     """
-    found = {name: _damages(table) for name, table in history.tables.items()}
+    found = {name: [*table.files.damages(full=True)] for name, table in history.tables.items()}
     damages = [damage for own in found.values() for damage in own]
     intervals = [_interval_of(damage.file) for damage in damages]
     own = [loss for loss in losses if loss.table in history.tables]
@@ -249,7 +249,7 @@ def _without_damage(root: Root, gone: Counter[str]) -> list[Damage]:
     damages: list[Damage] = []
     for name in sorted(name for name in root.names if set_of(name) is None):
         table = root.own(name)
-        own = _damages(table)
+        own = [*table.files.damages(full=True)]
         damages += own
         if own:
             files = [damage.file for damage in own]
@@ -259,10 +259,6 @@ def _without_damage(root: Root, gone: Counter[str]) -> list[Damage]:
             else:
                 gone[name] += sum(file.rows or 0 for file in files)
     return damages
-
-
-def _damages(table: DeltaStoreTable) -> list[Damage]:
-    return [] if table.files is None else list(table.files.damages(full=True))
 
 
 def _without_unsound(lake: Lake, history: HistoryTables) -> dict[str, int]:
@@ -298,12 +294,10 @@ def _change(
     table: DeltaStoreTable, gone: Sequence[Interval], damaged: Sequence[StoredFile]
 ) -> tuple[pa.Table, list[StoredFile]]:
     """The rows to add and the files to remove, so that a table has no rows in some intervals."""
-    files = table.files
-    assert files is not None
     bad = {file.path for file in damaged}
     touched = [
         file
-        for file in files.listed.values()
+        for file in table.files.listed.values()
         if file.path not in bad and (file.interval is None or intersection([_interval_of(file)], gone))
     ]
     return _rows_beside(table, touched, gone), [*damaged, *touched]

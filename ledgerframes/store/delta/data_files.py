@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, reduce
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -59,23 +59,6 @@ def sorted_by(table: Table) -> Sequence[str]:
     return _SORTED if {*_SORTED} <= {*table.names} else ()
 
 
-def group_size(table: Table) -> int:
-    """The number of rows per row group of a table."""
-    return _SORTED_GROUP if sorted_by(table) else ROWS_PER_GROUP
-
-
-def slabs(table: Table, rows: pa.Table) -> Iterator[pa.Table]:
-    """The rows of a table in the order of its files, a slab at a time, so that at most a slab is copied."""
-    order = [(name, "ascending") for name in sorted_by(table)]
-    if not order:
-        yield rows
-        return
-    for start in range(0, rows.num_rows, SLAB):
-        slab = rows.slice(start, SLAB)
-        # Stable, so rows of one template and choice stay in the order of time.
-        yield slab.take(pc.sort_indices(slab, sort_keys=order))
-
-
 def windows(data: ds.Dataset, rows: pc.Expression | None = None, size: int = SLAB) -> Iterator[pc.Expression]:
     """Parts of a dataset by record time, in order, of `size` rows each at most; rows of one time are not split.
 
@@ -104,11 +87,6 @@ def _time(micros: Any) -> pa.Scalar:
 
 def parted(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], pa.Table]]:
     """The rows by partition, in the given order; empty if there are no rows."""
-    if not rows.num_rows:
-        return
-    if not names:
-        yield {}, rows
-        return
     parts: dict[tuple[Any, ...], list[pa.RecordBatch]] = defaultdict(list)
     for batch in rows.to_batches():
         for values, part in _parts(batch, names):
@@ -137,19 +115,16 @@ class NewFile:
     Attributes:
         path: below the table.
         size: bytes.
+        rows: the number of its rows.
         partition: the values of the columns that form folders, as texts.
         statistics: the statistics of its rows for the log, as JSON.
     """
 
     path: str
     size: int
+    rows: int
     partition: Mapping[str, str]
     statistics: str
-
-    @cached_property
-    def rows(self) -> int:
-        """The number of its rows."""
-        return int(json.loads(self.statistics)["numRecords"])
 
     def added(self, *, changes: bool) -> AddAction:
         """The log action that adds it.
@@ -194,8 +169,14 @@ class FileWriter:
 
     def write(self, rows: pa.Table) -> None:
         """Add rows, in the order of time as far as they arrive in it."""
-        for slab in slabs(self.table, rows):
-            self._writer.write_table(slab, row_group_size=group_size(self.table))
+        order = [(name, "ascending") for name in sorted_by(self.table)]
+        if not order:
+            self._writer.write_table(rows, row_group_size=ROWS_PER_GROUP)
+            return
+        for start in range(0, rows.num_rows, SLAB):  # at most a slab is copied
+            # Stable, so rows of one template and choice stay in the order of time.
+            slab = rows.slice(start, SLAB).sort_by(order)
+            self._writer.write_table(slab, row_group_size=_SORTED_GROUP)
 
     def store(self, url: str, options: Mapping[str, str], partition: Mapping[str, Any], folder: str = "") -> NewFile:
         """Store the finished file below a table, in the folder of its partition.
@@ -210,14 +191,15 @@ class FileWriter:
         data = self._sink.getvalue().to_pybytes()
         values = {name: str(value) for name, value in partition.items()}
         folders = [f"{name}={value}" for name, value in values.items()]
-        name = f"part-{uuid.uuid4().hex}-{zlib.crc32(_footer(data)):08x}.zstd.parquet"
+        checksum = zlib.crc32(_footer(pa.BufferReader(data), len(data)))
+        name = f"part-{uuid.uuid4().hex}-{checksum:08x}.zstd.parquet"
         path = "/".join([*([folder] if folder else []), *folders, name])
         put_file(url, options, path, data)
-        return NewFile(path, len(data), values, json.dumps(self._statistics()))
-
-    def _statistics(self) -> dict[str, Any]:
-        """The statistics of its rows for the log, from those of its row groups."""
         (footer,) = self._footers
+        return NewFile(path, len(data), footer.num_rows, values, json.dumps(self._statistics(footer)))
+
+    def _statistics(self, footer: pq.FileMetaData) -> dict[str, Any]:
+        """The statistics of its rows for the log, from those of its row groups."""
         found: dict[str, list[pq.Statistics]] = {}
         for group in map(footer.row_group, range(footer.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
@@ -248,19 +230,16 @@ def indexed_columns(table: Table) -> Sequence[str]:
     return [name for name in table.names if name in wanted] or table.names[:1]
 
 
-def has_own_footer(path: str, tail: bytes) -> bool:
-    """Whether the end of a file has the footer of the checksum in its name; True if the name has none."""
+def has_own_footer(path: str, opened: pa.NativeFile, size: int) -> bool:
+    """Whether a file of that size has the footer of the checksum in its name; True if the name has none."""
     match = _NAME.search(path)
-    return match is None or f"{zlib.crc32(_footer(tail)):08x}" == match[1]
+    return match is None or f"{zlib.crc32(_footer(opened, size)):08x}" == match[1]
 
 
-def footer_size(tail: bytes) -> int:
-    """The number of bytes at the end of a file that are its footer, from its last eight bytes."""
-    return int.from_bytes(tail[-_TAIL:-4], "little") + _TAIL
-
-
-def _footer(data: bytes) -> bytes:
-    return data[-footer_size(data) :]
+def _footer(opened: pa.NativeFile, size: int) -> bytes:
+    """The footer of a file, whose length is in its last eight bytes; all of a file that is shorter than it says."""
+    length = int.from_bytes(opened.read_at(min(size, _TAIL), max(size - _TAIL, 0))[:-4], "little") + _TAIL
+    return bytes(opened.read_at(min(size, length), max(size - length, 0)))
 
 
 def _leaf(column: pa.Field) -> str:

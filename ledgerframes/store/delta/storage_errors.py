@@ -155,5 +155,5 @@ def raise_damage(tables: Iterable[DeltaStoreTable], error: BaseException) -> Non
         StoreError: a file is damaged.
     """
     for table in tables:
-        for damage in () if table.files is None else table.files.damages(full=True):
+        for damage in table.files.damages(full=True):
             raise StoreError(str(damage)) from error

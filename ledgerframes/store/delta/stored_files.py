@@ -18,7 +18,6 @@ from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.data_files import (
     ROWS_PER_GROUP,
     filesystem,
-    footer_size,
     has_own_footer,
     sorted_by,
     windows,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 CHANGING: Final = "open"
 #: Maximum bytes of a joined file; one is held in memory while it is written.
 _TARGET: Final = 64_000_000
-_END: Final = 8  # the length of the footer and the magic bytes
 
 
 @dataclass(frozen=True)
@@ -115,17 +113,19 @@ class Files:
         table: the table's name.
         url: the location of the table.
         options: for the object store.
-        handle: the table in that state.
+        handle: the table in that state; None if there is none.
     """
 
     table: str
     url: str
     options: Mapping[str, str]
-    handle: DeltaTable
+    handle: DeltaTable | None
 
     @cached_property
     def listed(self) -> dict[str, StoredFile]:
         """The files by path."""
+        if self.handle is None:
+            return {}
         with plain_errors(self.url, "be read"):
             # The log has size and times of every file, so none has to be opened to plan a read.
             actions = pa.table(self.handle.get_add_actions(flatten=True))
@@ -176,7 +176,7 @@ class Files:
             if info.size != file.size:
                 return f"it has {info.size:,} bytes, and the log says {file.size:,}"
             with self.filesystem.open_input_file(file.path) as opened:
-                if not has_own_footer(file.path, _tail(opened, info.size)):
+                if not has_own_footer(file.path, opened, info.size):
                     return "its footer was changed"
                 if full:
                     opened.seek(0)
@@ -203,11 +203,9 @@ class Files:
 
 
 def _file(row: Mapping[str, Any]) -> StoredFile:
-    least, greatest, migration = (row.get(f"{name}") for name in (
-        "min.record_time", "max.record_time", "partition.migration_id",
-    ))  # fmt: skip
-    interval = None if None in {least, greatest, migration} else Interval(int(migration), least, greatest)  # type: ignore[arg-type]
     partition = {name.removeprefix("partition."): row[name] for name in row if name.startswith("partition.")}
+    bounds: list[Any] = [partition.get("migration_id"), row.get("min.record_time"), row.get("max.record_time")]
+    interval = None if None in bounds else Interval(*bounds)
     return StoredFile(row["path"], row["size_bytes"], row.get("num_records"), interval, partition)
 
 
@@ -236,33 +234,15 @@ def _unreadable(opened: pa.NativeFile) -> str:
     return ""
 
 
-def _tail(opened: pa.NativeFile, size: int) -> bytes:
-    tail = _last(opened, size, _END)
-    return _last(opened, size, min(size, footer_size(tail)))
-
-
-def _last(opened: pa.NativeFile, size: int, count: int) -> bytes:
-    opened.seek(max(0, size - count))
-    return bytes(opened.read(min(count, size)))
-
-
-def groups_to_join(
-    files: Iterable[StoredFile], partition: Sequence[tuple[str, str, Any]] | None
-) -> Iterator[list[StoredFile]]:
-    """The groups of small files to join, in order of time.
-
-    Args:
-        files: the files of a table.
-        partition: the partition, as `(name, "=", value)`; None for all.
-    """
-    wanted = {name: str(value) for name, _, value in partition or ()}
-    parts: dict[tuple[str, ...], list[StoredFile]] = defaultdict(list)
+def groups_to_join(files: Iterable[StoredFile], partition: Mapping[str, Any] | None) -> Iterator[list[StoredFile]]:
+    """The groups of small files to join, of one partition or of each, in order of time."""
+    parts: dict[tuple[Any, ...], list[StoredFile]] = defaultdict(list)
     for file in files:
-        values = {name: str(value) for name, value in file.partition.items()}
-        if all(values.get(name) == value for name, value in wanted.items()):
-            parts[(str(file.changes), *values.values())].append(file)
+        if partition is None or file.partition == partition:
+            parts[(file.changes, *file.partition.values())].append(file)
     for part in parts.values():
-        yield from _groups(sorted(part, key=lambda file: (file.interval or (0, 0, 0), file.path)))
+        ordered = sorted(part, key=lambda file: (file.interval or (0, 0, 0), file.path))
+        yield from (group for group in _groups(ordered) if len(group) > 1)
 
 
 def _groups(part: Sequence[StoredFile]) -> Iterator[list[StoredFile]]:
@@ -271,14 +251,12 @@ def _groups(part: Sequence[StoredFile]) -> Iterator[list[StoredFile]]:
     for file in part:
         if file.size >= _TARGET:
             continue
-        if group and size + file.size > _TARGET:
-            if len(group) > 1:
-                yield group
+        if size + file.size > _TARGET:
+            yield group
             group, size = [], 0
         group.append(file)
         size += file.size
-    if len(group) > 1:
-        yield group
+    yield group
 
 
 def joined_rows(

@@ -99,13 +99,10 @@ class DeltaStoreTable:
         """Whether the table existed when it was last read."""
         return self._handle is not None
 
-    def partition_files(self, *, small: bool = False) -> Counter[tuple[str, ...]]:
-        """The number of files per partition, or of small ones, by the values of its columns as texts."""
-        files = self.files
-        if files is None or not self._partition_by:
-            return Counter()
-        listed = [file for file in files.listed.values() if file.small or not small]
-        return Counter(tuple(str(file.partition[name]) for name in self._partition_by) for file in listed)
+    def partition_files(self, *, small: bool = False) -> Counter[tuple[Any, ...]]:
+        """The number of files per partition, or of small ones, by the values of its columns."""
+        listed = [file for file in self.files.listed.values() if file.small or not small]
+        return Counter(tuple(file.partition[name] for name in self._partition_by) for file in listed)
 
     @property
     def version(self) -> int | None:
@@ -118,10 +115,8 @@ class DeltaStoreTable:
         return self
 
     @property
-    def files(self) -> Files | None:
-        """The files of the state last read; None if there is no table."""
-        if self._handle is None:
-            return None
+    def files(self) -> Files:
+        """The files of the state last read; none if there is no table."""
         return Files(self.name, self.url, self._options, self._handle)
 
     def dataset(self) -> ds.FileSystemDataset:
@@ -130,9 +125,9 @@ class DeltaStoreTable:
 
         from ledgerframes.store.delta.checked_rows import checked_rows
 
-        files = self.files
-        if files is None or self._handle is None:
+        if self._handle is None:
             return ds.dataset(self.table.schema.empty_table())
+        files = self.files
         # It calls Python and drops what a signal's handler raises there; an exiting program would crash.
         call = partial(self._handle.to_pyarrow_dataset, filesystem=files.filesystem)
         with plain_errors(self.url, "be read"):
@@ -269,16 +264,15 @@ class DeltaStoreTable:
             self._commit([*actions, *(file.removed(changes=True) for file in without)], number)
         self._changed()
 
-    def compact(self, partition: Sequence[tuple[str, str, Any]] | None = None) -> None:
+    def compact(self, partition: Mapping[str, Any] | None = None) -> None:
         """Join small files, of one partition or everywhere, and write a checkpoint.
 
         Raises:
             StoreError: a file is damaged, or the storage refused; earlier commits stay.
         """
-        files = self.files
-        if self._handle is None or files is None:
+        if self._handle is None:
             return
-        data = self.dataset()
+        files, data = self.files, self.dataset()
         with plain_errors(self.url, "be compacted"):
             for group in groups_to_join(files.listed.values(), partition):
                 for file in group:
@@ -305,8 +299,7 @@ class DeltaStoreTable:
 
     def replace(self, data: pa.Table) -> None:
         """Replace all rows by these, in one commit."""
-        files = self.files
-        self.change(data, [] if files is None else list(files.listed.values()))
+        self.change(data, list(self.files.listed.values()))
 
     def _file_schema(self) -> pa.Schema:
         """The columns in the files: those declared, and those that a newer version has added."""

@@ -202,7 +202,7 @@ class _Run:
         self._progress[name] = replace(progress, done=done, unknown=unknown)
         self._written[name] += change.rows.num_rows + change.open.num_rows
         self._commits += 1
-        if table.files is not None and len(table.files.listed) > _FILES:
+        if len(table.files.listed) > _FILES:
             table.compact()
 
     def _sum(self) -> None:

@@ -38,8 +38,7 @@ def files_of(
     table: DeltaStoreTable, data: ds.FileSystemDataset, *, changing: bool
 ) -> Iterator[tuple[StoredFile, ds.ParquetFileFragment]]:
     """The files of rows that can still change, or of the others, each with its rows."""
-    files = table.files
-    listed = {} if files is None else files.listed
+    listed = table.files.listed
     for fragment in data.get_fragments() if listed else ():
         if listed[fragment.path].changes == changing:
             yield listed[fragment.path], fragment

@@ -262,7 +262,7 @@ class Part:
     def checked(self) -> Part:
         """The same, with its files checked; not in object storage, where each takes a request."""
         files = self.table.files
-        if files is not None and files.local:
+        if files.local:
             files.check(fragment.path for fragment in self.data.get_fragments(filter=self.rows))
         return self
 
