@@ -68,10 +68,11 @@ class Loss:
                 f"entries of the log of {self.table!r} are damaged: it lists {self.rows:,} rows, and was left with"
                 f" {self.named.rows:,}. store.repair() removes what is in doubt"
             )
-        return f"{what}, {_again(self.table)}; or restore its folder from a copy"
+        return f"{what}, {filled_by(self.table)}; or restore its folder from a copy"
 
 
-def _again(name: str) -> str:
+def filled_by(name: str) -> str:
+    """Say what fills a table again whose rows are lost."""
     if set_of(name) is not None:
         return "and the next sync fills it"
     if name in DERIVED_TABLES:

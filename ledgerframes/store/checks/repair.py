@@ -28,7 +28,7 @@ from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.documents import Document
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.root import Loss, Root
+from ledgerframes.store.root import Loss, Root, filled_by
 from ledgerframes.store.stored_snapshots import as_they_are
 from ledgerframes.store.stored_tables import HISTORY, SETS, SNAPSHOTS, STORED, set_of
 from ledgerframes.store.sync.report import SYNCS
@@ -72,7 +72,7 @@ class RepairReport(Result):
         lines = ["made again: lake.json, from the existing tables"] if self.restored else []
         lines += [f"gone back to {self.back}: the document of a later one is lost"] if self.back else []
         lines += [f"damaged: {file}" for file in self.damaged]
-        lines += [f"made again, empty: {name}{_filled_by(name)}" for name in self.remade]
+        lines += [f"made again, empty: {name}, {filled_by(name)}" for name in self.remade]
         lines += [f"entries of the log lost: {loss}" for loss in self.shortened]
         lines += [f"unsound: {name} ({count:,})" for name, count in self.unsound.items()]
         lines += [f"to be read again: {interval}" for interval in self.stretches]
@@ -139,12 +139,6 @@ def repair(lake: Lake, *, unsettled: bool = False) -> RepairReport:
         restored,
         back,
     )
-
-
-def _filled_by(name: str) -> str:
-    if name in DERIVED_TABLES:
-        return " (the next derive computes it)"
-    return "" if set_of(name) is not None else " (its rows cannot be recovered)"
 
 
 def _entries(loss: Loss) -> str:
