@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -239,10 +239,6 @@ class Lake:
         """The computed tables that the store has."""
         names = self.root().names
         return tuple(name for name in DERIVABLE if name in names)
-
-    def holds(self, update_ids: Sequence[str]) -> bool:
-        """Whether any of some updates is stored."""
-        return self.history().holds(update_ids)
 
     def at(self, as_of: AsOf | None = None, *, strict: bool = True) -> Root:
         """The root as readers see it, in its newest state or in an older one.
