@@ -40,9 +40,19 @@ class Interval(NamedTuple):
         return f"migration {self.migration_id} {low} up to {high}"
 
     @property
+    def first(self) -> Cursor:
+        """The first place in it."""
+        return Cursor(self.migration_id, self.lo + 1)
+
+    @property
+    def last(self) -> Cursor:
+        """The last place in it."""
+        return Cursor(self.migration_id, self.hi)
+
+    @property
     def after(self) -> Cursor | None:
         """The cursor to request it after; None for ledger begin."""
-        return before(Cursor(self.migration_id, self.lo + 1))
+        return before(self.first)
 
 
 def lies_in(cursor: Cursor, intervals: Iterable[Interval]) -> bool:
@@ -127,11 +137,10 @@ def wanted_in(window: Window, migration_id: int) -> Interval | None:
 
 def window_of(interval: Interval) -> Window:
     """The window that contains the cursors of an interval."""
-    start = Cursor(interval.migration_id, interval.lo + 1)
     if interval.hi < LATEST:
-        return Window(start, Cursor(interval.migration_id, interval.hi + 1))
+        return Window(interval.first, Cursor(interval.migration_id, interval.hi + 1))
     following = interval.migration_id + 1
-    return Window(start, Cursor(following, EARLIEST) if following < 2**63 else None)
+    return Window(interval.first, Cursor(following, EARLIEST) if following < 2**63 else None)
 
 
 def missing_windows(window: Window, covered: Sequence[Interval]) -> list[Window]:
@@ -215,8 +224,12 @@ class Coverage(msgspec.Struct, frozen=True):
     @property
     def start(self) -> Cursor | None:
         """The first place covered, if a sync was told to start there; None where the servers' history begins."""
-        first = self.common[0] if self.common and self.begin is None else None
-        return None if first is None else Cursor(first.migration_id, first.lo + 1)
+        return self.common[0].first if self.common and self.begin is None else None
+
+    def within(self, window: Window) -> tuple[Interval, ...]:
+        """The covered parts of a window."""
+        wanted = (wanted_in(window, migration_id) for migration_id in self.migrations)
+        return intersection(self.common, filter(None, wanted))
 
     def starts_at_a_time(self, migration_id: int) -> bool:
         """Whether a later migration is covered from the same time on as the first one."""

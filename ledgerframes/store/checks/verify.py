@@ -16,8 +16,8 @@ from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, se
 from ledgerframes.loaders.extent import WHOLE, beginning_of, first_after, first_cursors, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.number_format import plural
-from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
-from ledgerframes.store.coverage import Interval, intersection, merged, missing, wanted_in, window_of
+from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
+from ledgerframes.store.coverage import Interval, merged, missing, wanted_in, window_of
 from ledgerframes.store.delta.data_files import windows
 from ledgerframes.store.history_tables import ORDER
 from ledgerframes.store.read.reading import Part, folders_of
@@ -87,10 +87,10 @@ def verify(
     lacks = [f"{lake.url} lacks {lacking}"] if lacking else []
     if begin is None:
         lacks.append("the network shows no update: it is empty, or has pruned all of them; nothing is compared")
-    elif root.coverage.common and begin.at > (root.coverage.common[0].migration_id, root.coverage.common[0].lo + 1):
+    elif root.coverage.common and begin.at > root.coverage.common[0].first:
         lacks.append(f"the network begins at {begin.first}, and lacks what the store has before: it is not compared")
         part = replace(part, start=max(part.start or begin.first, begin.first))
-    chosen = map(window_of, _covered(root, part)) if samples is None else _drawn(root, part, samples, drawn_by)
+    chosen = map(window_of, root.coverage.within(part)) if samples is None else _drawn(root, part, samples, drawn_by)
     windows = [] if begin is None else list(chosen)
     checks: list[CrossCheck] = []
     stripped = not lake.keeps_personal()
@@ -126,7 +126,7 @@ def _lacking(pages: ScanPages, root: Root, part: Window) -> Iterator[Interval]:
             continue
         for gap in missing(wanted, covered):
             newest = migration_id == covered[-1].migration_id and gap.lo >= covered[-1].hi
-            shown = None if newest else first_after(pages, before(Cursor(migration_id, gap.lo + 1)))
+            shown = None if newest else first_after(pages, gap.after)
             if shown is not None and shown <= (migration_id, gap.hi):
                 yield gap._replace(lo=shown.micros - 1)
 
@@ -134,13 +134,6 @@ def _lacking(pages: ScanPages, root: Root, part: Window) -> Iterator[Interval]:
 def _impersonal(update: Canonical) -> Canonical:
     """An update in the form of a lake without personal data."""
     return replace(update, members=without_members(update.members))
-
-
-def _covered(root: Root, part: Window) -> tuple[Interval, ...]:
-    """The covered intervals of a window."""
-    ids = root.coverage.migrations
-    requested = [interval for migration_id in ids if (interval := wanted_in(part, migration_id)) is not None]
-    return intersection(root.coverage.common, requested)
 
 
 def _drawn(root: Root, part: Window, sample: int, seed: int) -> Iterator[Window]:
@@ -164,7 +157,7 @@ def _drawn(root: Root, part: Window, sample: int, seed: int) -> Iterator[Window]
 
 def _stored(root: Root, window: Window) -> Iterator[Canonical]:
     """The stored updates of a window, a few at a time."""
-    for covered in _covered(root, window):
+    for covered in root.coverage.within(window):
         parts = {name: Part.of(root, name, window_of(covered), allow_partial=True) for name in ORDER}
         updates = parts["updates"]
         for folder in folders_of(updates.data, updates.rows):

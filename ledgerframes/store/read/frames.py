@@ -11,21 +11,23 @@ import pandas as pd
 import pyarrow as pa
 
 from ledgerframes.results import html_table
-from ledgerframes.store.coverage import BEGINNING, CLOSED, Begin, Coverage, intersection
+from ledgerframes.store.coverage import BEGINNING, CLOSED, Coverage, intersection
 
 
 def coverage_frame(coverage: Coverage) -> pd.DataFrame:
     """One row per covered interval."""
     rows = list(_rows(coverage))
     begin = coverage.begin
-    latest = [begin.late if begin is not None and part[:2] == begin[:2] else None for part in rows]
+    begins = [begin if begin is not None and part[:2] == begin[:2] else None for part in rows]
+    proven = [part.lo <= BEGINNING if one is None else one.proven for part, one in zip(rows, begins, strict=True)]
+    latest = [None if one is None else one.late for one in begins]
     return pd.DataFrame(
         {
             "migration_id": pd.Series([part.migration_id for part in rows], dtype="int64"),
             "after": _times([None if part.lo <= BEGINNING else part.lo for part in rows]),
             "up_to": _times([None if part.hi >= CLOSED else part.hi for part in rows]),
             "settled": _times([part.settled if part.settled > part.lo else None for part in rows]),
-            "from_beginning": pd.Series([_begins(part, coverage.begin) for part in rows], dtype="boolean"),
+            "from_beginning": pd.Series(proven, dtype="boolean"),
             "begins_late": _times([late.micros if late is not None else None for late in latest]),
             "to_end": pd.Series([part.hi >= CLOSED for part in rows], dtype=bool),
         }
@@ -49,12 +51,6 @@ def _rows(coverage: Coverage) -> Iterator[_Row]:
         ends = {inner.lo: inner.hi for inner in final}
         for lo, hi in pairwise(bounds):
             yield _Row(interval.migration_id, lo, hi, ends.get(lo, lo))
-
-
-def _begins(part: _Row, begin: Begin | None) -> bool | None:
-    if begin is not None and part[:2] == begin[:2]:
-        return begin.proven
-    return part.lo <= BEGINNING
 
 
 def runs_frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

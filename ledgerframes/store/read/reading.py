@@ -17,14 +17,7 @@ from ledgerframes.frames import provenance
 from ledgerframes.loaders.opening import proof
 from ledgerframes.models.inputs import in_batches
 from ledgerframes.paging.cursor import Cursor, Window
-from ledgerframes.store.coverage import (
-    Coverage,
-    Interval,
-    holes_of,
-    intersection,
-    rows_of,
-    wanted_in,
-)
+from ledgerframes.store.coverage import Coverage, Interval, holes_of, intersection, rows_of
 from ledgerframes.store.delta.data_files import SLAB, windows
 from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -32,7 +25,6 @@ from ledgerframes.store.derive.progress import read as read_progress
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.read.windows import (
     LakeWindow,
-    begin_of,
     check_computed,
     check_migrations,
     check_reach,
@@ -96,9 +88,7 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
             f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first or ask for"
             " less, or pass allow_partial=True to get what there is"
         )
-    ids = coverage.migrations
-    requested = [interval for migration_id in ids if (interval := wanted_in(window, migration_id)) is not None]
-    return intersection(covered, requested), bool(covered) and not (holes or before)
+    return coverage.within(window), bool(covered) and not (holes or before)
 
 
 def folders_of(data: ds.Dataset, rows: pc.Expression | None) -> Iterator[ds.Dataset]:
@@ -187,28 +177,28 @@ class Part:
         partly = flag(allow_partial, "allow_partial")
         table = root.shown(name)
         data = table.dataset()
-        of = set_of(name)
+        of, kept = set_of(name), name in DERIVED_TABLES
+        progress = read_progress(root.document, name)
         reach = None if wanted.whole else reach_of(root, name)
-        first = begin_of(root, name) if name in DERIVED_TABLES else None
+        # Where a computed table begins, if that is after ledger begin.
+        first = progress.done[0].first if progress.done and not progress.begun else None
         late, by_time = False, rows_by_time(table, wanted) if of is None else None
-        covered = read_progress(root.document, name).done if of is None else root.coverage_of(of).common
+        covered = progress.done if of is None else root.coverage_of(of).common
         try:
             check_migrations(root, name, covered, wanted)
-            check_reach(name, wanted, reach, first, computed=name in DERIVED_TABLES)
-            if name in DERIVED_TABLES:
+            check_reach(name, wanted, reach, first, computed=kept)
+            if kept:
                 visible(root.coverage, wanted, allow_partial=False, name=name)
                 check_computed(root, name, wanted)
         except PartialResultError:
             if not partly:
                 raise
             late = True
-        if name in DERIVED_TABLES:
-            progress = read_progress(root.document, name)
+        if kept:
             begin = root.coverage.begin
             pruned = begin is not None and begin.late is not None and begin.late == first
             shows = first is not None and pruned and (not wanted.names_start or wanted.wants_before(first))
-            last = progress.done[-1] if progress.done else None
-            settled = None if last is None else Cursor(last.migration_id, last.hi)
+            settled = progress.done[-1].last if progress.done else None
             begun = progress.begun and by_time is None
             return cls(table, data, by_time, not late, begun, first if shows else None, settled).checked()
         if of is None:
@@ -356,7 +346,7 @@ def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor |
     for interval in shown:
         final = next((inner for inner in intersection([interval], settled) if inner.lo == interval.lo), None)
         if final is not None:
-            cursor = Cursor(interval.migration_id, final.hi)
+            cursor = final.last
         # The parts after one that is not final cannot be named by one cursor.
         if final is None or final.hi < interval.hi:
             break

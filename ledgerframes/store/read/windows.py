@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ledgerframes.errors import InputError, PartialResultError, StoreError
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, wanted_window
 from ledgerframes.paging.proofs import OVERLAP
-from ledgerframes.store.coverage import CLOSED, Interval, beyond, intersection, merged, rows_of, wanted_in
+from ledgerframes.store.coverage import CLOSED, Interval, beyond, merged, rows_of, wanted_in
 from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.progress import Basis, of_another_part, read
@@ -116,13 +116,6 @@ def _begins(root: Root, name: str) -> Window | None:
     return Window(since=coverage.start.micros) if by_time else Window(coverage.start)
 
 
-def begin_of(root: Root, name: str) -> Cursor | None:
-    """The first place that a computed table is computed from, if it lies after ledger begin."""
-    progress = read(root.document, name)
-    begin = None if progress.begun or not progress.done else progress.done[0]
-    return None if begin is None else Cursor(begin.migration_id, begin.lo + 1)
-
-
 def reach_of(root: Root, name: str) -> Cursor | None:
     """The last place that a table covers."""
     table, of = root.shown(name), set_of(name)
@@ -142,7 +135,7 @@ def _end_of(root: Root, of: TableSet, covered: Sequence[Interval]) -> Cursor | N
     """The end of some intervals; where they contain a migration to its end, and none later, that of its last row."""
     last = max(covered, default=None)
     if last is None or last.hi < CLOSED:
-        return None if last is None else Cursor(last.migration_id, last.hi)
+        return None if last is None else last.last
     times = _row_times(root, of, last.migration_id)
     return None if times is None else Cursor(last.migration_id, times[1])
 
@@ -273,9 +266,8 @@ def check_computed(root: Root, name: str, wanted: Window) -> None:
             f"{name}: its rows have to be computed again, because {why}; run store.derive(['{name}']), or a sync, which"
             " does so, or pass allow_partial=True to get what there is"
         )
-    coverage, ends = root.coverage, CLOSED if reach is None else reach.micros
-    requested = [part for one in coverage.migrations if (part := wanted_in(wanted, one)) is not None]
-    known = merged(part._replace(hi=min(part.hi, ends)) for part in intersection(coverage.common, requested))
+    ends = CLOSED if reach is None else reach.micros
+    known = merged(part._replace(hi=min(part.hi, ends)) for part in root.coverage.within(wanted))
     lacking, updates = beyond(known, progress.done), root.shown(HISTORY.index)
     with damage_named([updates]):
         if lacking and updates.dataset().head(1, columns=["record_time"], filter=rows_of(lacking)).num_rows:
