@@ -6,7 +6,6 @@ DuckDB compares the rows, in bounded memory: what does not fit is spilled to dis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
@@ -42,29 +41,21 @@ class Fault:
 
 def answers(rows: Mapping[str, Any], query: str) -> list[dict[str, Any]]:
     """The rows of a query over datasets or tables by name, times as integer microseconds; Ctrl-C ends it."""
-    with _connected(rows) as connection:
-        found = interruptible(connection, lambda: connection.sql(query).to_arrow_table())
-    times = [field.name for field in found.schema if pa.types.is_timestamp(field.type)]
-    for name in times:
-        found = found.set_column(found.column_names.index(name), name, found[name].cast(pa.int64()))
-    listed: list[dict[str, Any]] = found.to_pylist()
-    return listed
-
-
-@contextmanager
-def _connected(rows: Mapping[str, Any]) -> Iterator[Any]:
     database = Database.borrow(macros(), ())
     try:
         database.limit(_MEMORY)
         connection = database.connection()
         for name, data in rows.items():
             connection.register(name, data)
-        yield connection
+        found = interruptible(connection, lambda: connection.sql(query).to_arrow_table())
         connection.close()
     except BaseException:
         database.close()
         raise
     database.keep()
+    plain = [one.with_type(pa.int64()) if pa.types.is_timestamp(one.type) else one for one in found.schema]
+    listed: list[dict[str, Any]] = found.cast(pa.schema(plain)).to_pylist()
+    return listed
 
 
 def covered_rows(root: Root, of: TableSet = HISTORY) -> dict[str, Any]:

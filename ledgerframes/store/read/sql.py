@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -64,44 +63,33 @@ def ask(
     import duckdb
 
     connection = duckdb.connect(config={**_LOCKED})
-    call = partial(_answer, connection, query, dataset, names, stored=stored, parameters=parameters)
-    answer = interruptible(connection, call)
+
+    def run() -> pa.Table:
+        with connection:
+            read: list[str] = []
+            try:
+                # DuckDB shows and truncates times in the machine's zone by default.
+                connection.execute("SET TimeZone = 'UTC'")
+                # It would go to standard output.
+                connection.execute("SET enable_progress_bar = false")
+                _check_statement(connection, query)
+                read += _named(query, names, stored)
+                for name in read:
+                    connection.register(name, dataset(name))
+                # Last, since nothing can be set afterwards, not even by the query.
+                connection.execute("SET lock_configuration = true")
+                return _with_durations(connection.sql(query, params=parameters).to_arrow_table())
+            except duckdb.Error as error:
+                if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
+                    raise_damage([stored[name] for name in read if name in stored], error)
+                raise InputError(f"the query cannot be run: {_with_suggestion(error, stored, names)}") from error
+
+    answer = interruptible(connection, run)
     if as_ == "polars" and (twice := {name for name in answer.column_names if answer.column_names.count(name) > 1}):
         raise InputError(
             f"two columns of the answer are called {min(twice)!r}, which polars refuses; rename one of them"
         )
     return shape(answer, as_=as_, decimals=decimals)
-
-
-def _answer(
-    connection: duckdb.DuckDBPyConnection,
-    query: str,
-    dataset: Callable[[str], Any],
-    names: Sequence[str],
-    *,
-    stored: Mapping[str, DeltaStoreTable],
-    parameters: Sequence[Any] | None,
-) -> pa.Table:
-    import duckdb
-
-    with connection:
-        read: list[str] = []
-        try:
-            # DuckDB shows and truncates times in the machine's zone by default.
-            connection.execute("SET TimeZone = 'UTC'")
-            # It would go to standard output.
-            connection.execute("SET enable_progress_bar = false")
-            _check_statement(connection, query)
-            read += _named(query, names, stored)
-            for name in read:
-                connection.register(name, dataset(name))
-            # Last, since nothing can be set afterwards, not even by the query.
-            connection.execute("SET lock_configuration = true")
-            return _with_durations(connection.sql(query, params=parameters).to_arrow_table())
-        except duckdb.Error as error:
-            if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
-                raise_damage([stored[name] for name in read if name in stored], error)
-            raise InputError(f"the query cannot be run: {_with_suggestion(error, stored, names)}") from error
 
 
 def _with_durations(answer: pa.Table) -> pa.Table:
