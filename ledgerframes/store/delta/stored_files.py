@@ -146,15 +146,15 @@ class Files:
         """Whether the files lie in a folder."""
         return "://" not in self.url
 
-    def check(self, paths: Iterable[str]) -> None:
-        """Check size and footer of files that are about to be read.
+    def check(self, paths: Iterable[str], *, full: bool = False) -> None:
+        """Check size and footer of files that are about to be read, or each of their pages as well.
 
         Raises:
             StoreError: one is damaged.
         """
         for path in paths:
             listed = self.listed[path]
-            if why := self.harm(listed, full=False):
+            if why := self.harm(listed, full=full):
                 raise StoreError(str(Damage(self.table, listed, why)))
 
     def harm(self, file: StoredFile, *, full: bool) -> str:

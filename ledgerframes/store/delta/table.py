@@ -17,7 +17,7 @@ from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, filesystem, indexed_columns, parted
 from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.storage_errors import is_there, plain_errors
-from ledgerframes.store.delta.stored_files import CHANGING, Damage, Files, StoredFile, groups_to_join, joined_rows
+from ledgerframes.store.delta.stored_files import CHANGING, Files, StoredFile, groups_to_join, joined_rows
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
 from ledgerframes.tables.table import Table
 from ledgerframes.threads import to_the_end
@@ -275,12 +275,10 @@ class DeltaStoreTable:
         files, data = self.files, self.dataset()
         with plain_errors(self.url, "be compacted"):
             for group in groups_to_join(files.listed.values(), partition):
-                for file in group:
-                    why = files.harm(file, full=True)
-                    if why:
-                        raise StoreError(str(Damage(self.name, file, why)))
+                paths = [file.path for file in group]
+                files.check(paths, full=True)
                 writer = FileWriter(self.table, self._file_schema())
-                for rows in joined_rows(self.table, data, [file.path for file in group], self._file_schema()):
+                for rows in joined_rows(self.table, data, paths, self._file_schema()):
                     writer.write(rows)
                 joined = self._put(writer, group[0].partition, CHANGING if group[0].changes else "")
                 # `changes=False` marks rows as only moved, so programs that follow the table do not see them as new.
