@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -155,7 +156,7 @@ class HistoryTables:
         after = self.coverage.advanced(pages)
         # Otherwise the rows just read are already stored.
         if after != self.coverage or any(fresh.values()) or any(files.values()):
-            self._write(after, fresh, files)
+            self.record(after, fresh, files)
             self.written += 1
         counts = {name: sum(batch.num_rows for batch in batches) for name, batches in fresh.items()}
         return Counter({name: count + sum(file.rows for file in files[name]) for name, count in counts.items()})
@@ -167,31 +168,23 @@ class HistoryTables:
             for name, table in self.tables.items()
         }
         batches = {name: [batch] if batch.num_rows else [] for name, batch in fresh.items()}
-        self._write(replace(self.coverage, changes=self.coverage.changes + any(batches.values())), batches, {})
-
-    def _write(
-        self,
-        coverage: Coverage,
-        batches: Mapping[str, Sequence[pa.RecordBatch]],
-        files: Mapping[str, Sequence[NewFile]],
-    ) -> None:
-        """Add rows to the tables and record their coverage, with the root's commit last."""
-        root = self._root.table
-        for name, table in self.tables.items():
-            own = files.get(name, ())
-            if (batches[name] or own) and table is not root:
-                table.append(batches[name], own)
-        self.record(coverage, batches.get(root.name, ()), files.get(root.name, ()))
+        self.record(replace(self.coverage, changes=self.coverage.changes + any(batches.values())), batches)
 
     def record(
         self,
         coverage: Coverage,
-        batches: Sequence[pa.RecordBatch] = (),
-        files: Sequence[NewFile] = (),
+        batches: Mapping[str, Sequence[pa.RecordBatch]] = MappingProxyType({}),
+        files: Mapping[str, Sequence[NewFile]] = MappingProxyType({}),
         replaced: tuple[pa.Table, Sequence[StoredFile]] | None = None,
     ) -> None:
-        """Commit the current rows and coverage as the state that readers see; see `Root.commit`."""
-        self._root.commit(self._root.document.covering(self.of.name, coverage), batches, files, replaced)
+        """Add rows to the tables and record their coverage, with the root's commit last; see `Root.commit`."""
+        root = self._root.table
+        for name, table in self.tables.items():
+            rows, stored = batches.get(name, ()), files.get(name, ())
+            if (rows or stored) and table is not root:
+                table.append(rows, stored)
+        document = self._root.document.covering(self.of.name, coverage)
+        self._root.commit(document, batches.get(root.name, ()), files.get(root.name, ()), replaced)
         self.coverage = coverage  # so that a comparison of servers never sees coverage without rows
 
     def compact_crowded(self) -> None:
@@ -235,7 +228,7 @@ class HistoryTables:
         """The rows of pages that a table does not contain yet."""
         # Rows are identified by update id, not by time: using time lost rows in 1 of 270 simulated histories.
         read_again = merged(interval for page in pages for interval in intersection([page.span], self.coverage.common))
-        stored = _ids_within(table, read_again)
+        stored = _stored_ids(table, rows_of(read_again)) if read_again else None
         fresh = []
         for position, page in enumerate(pages):
             batch = page.batches.get(table.name)
@@ -256,11 +249,6 @@ def _overlapping(pages: Sequence[Fetched], span: Interval) -> list[Fetched]:
     """The pages whose rows overlap a span, which was therefore read twice in one sync."""
     same = (page for page in pages if page.batches and page.span.migration_id == span.migration_id)
     return [page for page in same if page.span.hi > span.lo and page.span.lo < span.hi]
-
-
-def _ids_within(table: DeltaStoreTable, intervals: Iterable[Interval]) -> pa.Array:
-    ids = [_stored_ids(table, rows_of([interval])) for interval in intervals]
-    return pa.concat_arrays(ids) if ids else pa.array([], pa.string())
 
 
 def _read(table: DeltaStoreTable, columns: Sequence[str], rows: pc.Expression) -> pa.Table:
