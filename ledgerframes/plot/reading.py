@@ -108,17 +108,20 @@ def floats(frame: pd.DataFrame, name: str) -> Floats:
         raise InputError(f"column {name} holds a value that is not a number: {error}; give amounts") from error
 
 
-def micros(frame: pd.DataFrame, name: str) -> tuple[Micros, npt.NDArray[np.bool_]]:
-    """A time column as microseconds since 1970 in UTC, and which of them are there.
+def micros(frame: pd.DataFrame, *names: str) -> tuple[Micros, npt.NDArray[np.bool_]]:
+    """Times as microseconds since 1970 in UTC, each from the first of the columns that has it, and which are there.
 
     Raises:
         InputError: a value is not a time.
     """
-    try:
-        times = pd.to_datetime(frame[name], utc=True, format="ISO8601").dt.as_unit("us")
-    except (ValueError, TypeError) as error:
-        raise InputError(f"column {name} holds a value that is not a time: {error}; give times in UTC") from error
-    return times.dt.tz_localize(None).to_numpy("M8[us]").astype(np.int64), times.notna().to_numpy()
+    found = pd.Series(pd.NaT, frame.index, dtype="datetime64[us, UTC]")
+    for name in names:
+        try:
+            times = pd.to_datetime(frame[name], utc=True, format="ISO8601").dt.as_unit("us")
+        except (ValueError, TypeError) as error:
+            raise InputError(f"column {name} holds a value that is not a time: {error}; give times in UTC") from error
+        found = found.fillna(times)
+    return found.dt.tz_localize(None).to_numpy("M8[us]").astype(np.int64), found.notna().to_numpy()
 
 
 def seconds(frame: pd.DataFrame, name: str) -> Floats:
@@ -172,7 +175,7 @@ def with_events(content: Content, events: Any) -> Content:
     Raises:
         InputError: it is none of these, or the chart is not over time.
     """
-    times, words = _read(events)
+    words = _read(events)
     panels: Sequence[Any] = content.panels if isinstance(content, Panels) else (content,)
     if isinstance(content, Nothing):
         return content
@@ -180,17 +183,17 @@ def with_events(content: Content, events: Any) -> Content:
         raise InputError("events= are lines at times, and this chart is not over time; leave them out")
     assert isinstance(content, Stack | Steps | Panels)
     low, high = (int(of(panel.ends[end] for panel in panels)) for end, of in ((0, min), (1, max)))
-    inside = (times >= low) & (times <= high)
-    drawn = _lines(times[inside], [word for word, there in zip(words, inside, strict=True) if there], high - low)
-    note = f"; {plural(len(drawn), 'line')} for {int(inside.sum()):,} of {plural(len(times), 'event')}"
+    inside = words[(words.index >= low) & (words.index <= high)]
+    drawn = _lines(inside, high - low)
+    note = f"; {plural(len(drawn), 'line')} for {len(inside):,} of {plural(len(words), 'event')}"
     if isinstance(content, Panels):
         made = tuple(replace(panel, events=drawn) for panel in content.panels)
         return replace(content, panels=made, subtitle=content.subtitle + note)
     return replace(content, events=drawn, subtitle=content.subtitle + note)
 
 
-def _read(events: Any) -> tuple[Any, list[str]]:
-    """The times of events in microseconds, in order, and what each is.
+def _read(events: Any) -> pd.Series:
+    """What each event is, by its time in microseconds, in order.
 
     Raises:
         InputError: it is not a frame of votes, of changes of configuration, or of `time` and `text`.
@@ -209,37 +212,23 @@ def _read(events: Any) -> tuple[Any, list[str]]:
     elif len(frame):
         raise InputError(f"events= needs a column time and a column text, or {_GIVER}; this frame has neither")
     else:
-        return np.zeros(0, np.int64), []
-    times, known = np.zeros(len(frame), np.int64), np.zeros(len(frame), bool)
-    for name in names:
-        own, there = micros(frame, name)
-        times, known = np.where(known, times, own), known | there
-    order = np.argsort(times[known], kind="stable")
-    return times[known][order], words[known].iloc[order].to_list()
+        return pd.Series(dtype=object, index=pd.Index([], dtype=np.int64))
+    times, known = micros(frame, *names)
+    return words[known].set_axis(times[known]).sort_index(kind="stable")
 
 
-def _lines(times: Any, words: list[str], span: int) -> tuple[EventLine, ...]:
+def _lines(words: pd.Series, span: int) -> tuple[EventLine, ...]:
     """A line for each time; those close together share the label of the first, which counts the others."""
-    lines: list[EventLine] = []
-    for at, whole in zip(times.tolist(), words, strict=True):
-        if lines and at == lines[-1].at:
-            lines[-1] = replace(lines[-1], whole=(*lines[-1].whole, whole))
-        else:
-            lines.append(EventLine(at, "", (whole,)))
-    groups: list[list[EventLine]] = []
-    for line in lines:
-        if groups and line.at - groups[-1][0].at < span * _APART:
-            groups[-1].append(line)
-        else:
-            groups.append([line])
-    return tuple(
-        replace(line, label=_label([word for one in group for word in one.whole]) if line is group[0] else "")
-        for group in groups
-        for line in group
-    )
+    firsts: list[int] = []
+    for at in words.index.tolist():
+        if not firsts or at - firsts[-1] >= span * _APART:
+            firsts.append(at)
+    near = words.groupby(np.searchsorted(firsts, words.index, side="right")).agg(tuple)
+    labels = dict(zip(firsts, map(_label, near), strict=True))
+    return tuple(EventLine(at, labels.get(at, ""), whole) for at, whole in words.groupby(level=0).agg(tuple).items())
 
 
-def _label(words: Sequence[str]) -> str:
+def _label(words: tuple[str, ...]) -> str:
     first, more = words[0], f" +{len(words) - 1}" if len(words) > 1 else ""
     room = _LONGEST - len(more)
     return (first if len(first) <= room else first[: room - 1] + "…") + more
