@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,8 @@ from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import ChartInput, floats, held, micros, seconds, texts
 
 _ROUTE: Final = ("source_synchronizer", "target_synchronizer")
+#: When a reassignment happened: at its unassignment, or at its assignment where that is all there is.
+_LEGS: Final = ("unassigned_at", "assigned_at")
 _HEADS: Final = ("unassigned from", "assigned to")
 _COMPLETED: Final = "completed"
 _STATUSES: Final = (_COMPLETED, "repaired", "assigned without unassignment", "in flight")
@@ -113,9 +115,9 @@ def reassignment_timeline(x: ChartInput, *, every: str | None = None, top: int =
         >>> lf.plot.reassignment_timeline(history, every="1min").get_ylabel()
         'reassignments per minute'
     """
-    frame = x.frame(*_ROUTE, "status", "unassigned_at", "assigned_at")
+    frame = x.frame(*_ROUTE, "status", *_LEGS)
     name = "Reassignments over time, by target"
-    times, known = _moments(frame)
+    times, known = micros(frame, *_LEGS)
     if not known.any():
         return Nothing(name, _NONE)
     where, status, times = texts(frame, "target_synchronizer")[known], texts(frame, "status")[known], times[known]
@@ -206,16 +208,9 @@ def _traffic(counted: pd.DataFrame) -> pd.Series:
     return out.add(counted.groupby("target")["count"].sum(), fill_value=0)
 
 
-def _moments(flows: pd.DataFrame) -> tuple[Any, Any]:
-    """When each reassignment happened: its unassignment, or its assignment where that is all there is."""
-    left, known = micros(flows, "unassigned_at")
-    came, also = micros(flows, "assigned_at")
-    return np.where(known, left, came), known | also
-
-
 def _span(flows: pd.DataFrame) -> str:
     """The days the reassignments happened on, for a subtitle; empty if the frame has no times."""
-    if not {"unassigned_at", "assigned_at"} <= set(flows.columns):
+    if not {*_LEGS} <= set(flows.columns):
         return ""
-    times, known = _moments(flows)
+    times, known = micros(flows, *_LEGS)
     return between(times[known])
