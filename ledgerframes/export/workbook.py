@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.export.shape import Output, Shape
-from ledgerframes.export.texts import dangerous, time_text
+from ledgerframes.export.texts import dangerous, plain_text, time_text
 
 if TYPE_CHECKING:
     from xlsxwriter.format import Format
@@ -97,14 +97,7 @@ class Workbook:
             sheet.write_string(0, place, name, self._bold)
         return sheet
 
-    def end(self, sheet: Worksheet, *, rows: int, widths: Sequence[int]) -> None:
-        """Give a sheet's columns filters and widths, once its rows are written."""
-        for place, characters in enumerate(widths):
-            sheet.set_column(place, place, characters)
-        if widths:
-            sheet.autofilter(0, 0, rows, len(widths) - 1)
-
-    def write(self, sheet: Worksheet, row: int, place: int, value: Any, style: Format | None = None) -> bool:
+    def write(self, sheet: Worksheet, row: int, place: int, value: Any, style: Format | None) -> bool:
         """Write a cell, and return whether its text had to be cut."""
         if isinstance(value, str):
             text, cut = fit(value)
@@ -116,18 +109,16 @@ class Workbook:
 
     def about(self, origin: Mapping[str, str], shapes: Mapping[str, Shape]) -> None:
         """Write the last sheet: the origin of the data, and the meaning of each column."""
-        sheet = self.begin("about", _ABOUT)
         lines: list[tuple[str, ...]] = [("", key, value, "") for key, value in origin.items()]
         for table, shape in shapes.items():
             for field in shape.schema:
-                texts = {key: text.decode() for key, text in (field.metadata or {}).items()}
-                lines.append((table, field.name, texts.get(b"description", ""), texts.get(b"unit", "")))
-        for row, line in enumerate(lines, 1):
-            for place, text in enumerate(line):
-                self.write(sheet, row, place, text)
-        columns = zip(*lines, strict=True) if lines else [()] * len(_ABOUT)
-        widths = [width(name, list(cells)) for name, cells in zip(_ABOUT, columns, strict=True)]
-        self.end(sheet, rows=len(lines), widths=widths)
+                own = {key: text.decode() for key, text in (field.metadata or {}).items()}
+                lines.append((table, field.name, own.get(b"description", ""), own.get(b"unit", "")))
+        texts = [pa.array(cells, pa.string()) for cells in zip(*lines, strict=True)]
+        rows = pa.record_batch(texts, names=list(_ABOUT))
+        sheets = Sheets(self, "about", Shape(tuple(Output(field, field.name, plain_text) for field in rows.schema)))
+        sheets.add(rows)
+        sheets.close()
 
 
 class Sheets:
@@ -175,8 +166,11 @@ class Sheets:
         return [self._book.quoted if is_so else None for is_so in dangerous(column).to_pylist()]
 
     def close(self) -> None:
-        """End the table's last sheet; the workbook is closed after its last table."""
-        self._book.end(self._sheet, rows=self._row - 1, widths=self._widths)
+        """Give the table's last sheet filters and widths; the workbook is closed after its last table."""
+        for place, characters in enumerate(self._widths):
+            self._sheet.set_column(place, place, characters)
+        if self._widths:
+            self._sheet.autofilter(0, 0, self._row - 1, len(self._widths) - 1)
 
     def give_up(self) -> None:
         """Nothing: the workbook lets go of every sheet."""
