@@ -247,11 +247,6 @@ def scripts() -> tuple[str, str]:
     return POLICY, f"<script>{get_plotlyjs()}</script><script>const CONFIG = {json.dumps(config())};{_DRAW}</script>"
 
 
-def scripts_megabytes() -> float:
-    """How large those are."""
-    return sum(map(len, scripts())) / 1e6
-
-
 def _spec(content: Content, theme: Literal["light", "dark"]) -> str:
     from ledgerframes.plot.interactive.figures import figure_of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from ledgerframes.apps.html_report.page import Charts, Section, page, scripts, scripts_megabytes
+from ledgerframes.apps.html_report.page import Charts, Section, page, scripts
 from ledgerframes.apps.html_report.report_data import Period, ReportData
 from ledgerframes.apps.html_report.sections import SECTIONS
 from ledgerframes.arguments import duration, flag, names, suggesting
@@ -115,7 +115,7 @@ def report(
             report_data = ReportData(one, {"events": two, "reassignments": three}.__getitem__)
         made = f"made {datetime.now(UTC):%Y-%m-%d %H:%M} UTC by ledgerframes {__version__}"
         head, foot = scripts() if interactive else ("", "")
-        made += f", interactive, with plotly.js ({scripts_megabytes():.1f} MB) inside" if interactive else ""
+        made += f", interactive, with plotly.js ({len(head + foot) / 1e6:.1f} MB) inside" if interactive else ""
         with Charts(interactive=interactive) as charts:
             report_data = replace(report_data, charts=charts, stop=stop, incomplete=incomplete)
             parts: dict[str, Section] = {}
