@@ -158,6 +158,8 @@ def rewards(
 
     Example: ledgerframes rewards lake --by provider --last 7d
     """
+    import pandas as pd
+
     from ledgerframes.apps.html_report.headlines import total
     from ledgerframes.apps.html_report.report import stored_report_data
     from ledgerframes.arguments import choice
@@ -166,7 +168,8 @@ def rewards(
     choice(by, "--by", _BY)
     report_data = stored_report_data(existing(store), **part)
     opt.say_range(report_data.updates, part["last"])
-    coupons = report_data.rewards_then
+    ended, begun = (report_data.of("rewards", column) for column in ("ended_at", "created_at"))
+    coupons = pd.concat([ended, begun[begun["outcome"] == "open"]])
     if unknown := int(coupons["amount"].isna().sum()):
         opt.say(f"the worth of {plural(unknown, 'coupon')} is not known, and in no amount", err=True)
     claimed = coupons["amount"].where(coupons["outcome"] == "claimed")

@@ -238,13 +238,6 @@ class ReportData:
         return joined.assign(moment=joined["unassigned_at"].fillna(joined["assigned_at"]))
 
     @cached_property
-    def rewards_then(self) -> pd.DataFrame:
-        """Reward coupons that ended in the period, whenever they began, and those that are open and began in it."""
-        ended = self.period.of(self.table("rewards"), "ended_at")
-        begun = self.period.of(self.table("rewards"), "created_at")
-        return pd.concat([ended, begun[begun["outcome"] == "open"]])
-
-    @cached_property
     def validators(self) -> pd.DataFrame | None:
         """Validators by day, of the whole history; None if it does not begin with the ledger."""
         try:
