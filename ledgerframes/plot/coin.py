@@ -24,25 +24,16 @@ from ledgerframes.plot.reading import ChartInput, begins, floats, held, micros, 
 from ledgerframes.short_ids import short_names
 
 _EVENTS: Final = {"claimed": "claimed", "expired": "expired", "withdrawn": "withdrawn", "created": "created"}
-_KINDS: Final = {
+#: Kinds of rewards, and causes of burning, written out.
+KINDS: Final = {
     "sv": "super validators", "app": "applications", "validator": "validators",
     "validator_faucet": "validator liveness", "development_fund": "development fund",
     "unclaimed_activity": "unclaimed activity", "app_v2": "applications, by traffic",
 }  # fmt: skip
-_CAUSES: Final = {
+CAUSES: Final = {
     "traffic": "traffic", "names": "names", "preapprovals": "transfer preapprovals", "fees": "fees",
     "expiry": "expired coins",
 }  # fmt: skip
-
-
-def words_of_kind(kind: Any) -> str:
-    """A kind of reward written out."""
-    return _KINDS.get(kind, str(kind)) if isinstance(kind, str) else "not known"
-
-
-def words_of_cause(cause: str) -> str:
-    """A cause of burning written out."""
-    return _CAUSES.get(cause, cause)
 
 
 @chart(reward_flows, over_time=True)
@@ -91,7 +82,7 @@ def rewards(
     if by == "party":
         ranking = ranked(pd.Series(values).groupby(categories.to_numpy()).sum(), top)
     else:
-        ranking = fixed(categories, _EVENTS if by == "outcome" else _KINDS)
+        ranking = fixed(categories, _EVENTS if by == "outcome" else KINDS)
     binned = bins(times, every=every, most=QUARTER, held=held(frame))
     table = binned.sums(times, ranking.codes(categories), len(ranking.names), values)
     subtitle = f"{', '.join(parts)}; {between(times)}{left_out}{binned.note()}"
@@ -138,18 +129,18 @@ def burn(x: ChartInput, *, every: str | None = None) -> Content:
         >>> lf.plot.burn(flows, every="1min").get_ylabel()
         'CC burned per minute'
     """
-    frame = x.frame("record_time", *(f"burned_{cause}" for cause in _CAUSES))
+    frame = x.frame("record_time", *(f"burned_{cause}" for cause in CAUSES))
     title = "Coin burned, by cause"
     times, known = micros(frame, "record_time")
-    values = np.array([floats(frame, f"burned_{cause}")[known] for cause in _CAUSES])
+    values = np.array([floats(frame, f"burned_{cause}")[known] for cause in CAUSES])
     unknown = int(np.isnan(values).any(axis=0).sum())
     left_out = f"; not known of {plural(unknown, 'update')}" if unknown else ""
     burning = (np.nan_to_num(values) != 0).any(axis=0)
     if not burning.any():
         return Nothing(title, f"no coin {'is known to have been' if unknown else 'was'} burned in this range{left_out}")
     times, binned = times[known], bins(times[known], every=every, most=QUARTER, held=held(frame))
-    rows = {cause: binned.total(times, row) for cause, row in zip(_CAUSES, values, strict=True)}
-    ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), _CAUSES)
+    rows = {cause: binned.total(times, row) for cause, row in zip(CAUSES, values, strict=True)}
+    ranking = fixed(pd.Series([cause for cause, row in rows.items() if row.any()]), CAUSES)
     table = np.array([rows[cause] for cause in ranking.names])
     total = f"{amount_text(float(table.sum()))} CC burned by {plural(int(burning.sum()), 'update')}"
     subtitle = f"{total}, {between(times)}{left_out}{binned.note()}"

@@ -17,7 +17,7 @@ from ledgerframes.apps.html_report.report_data import ReportData
 from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.models.computing import not_understood
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.coin import words_of_cause, words_of_kind
+from ledgerframes.plot.coin import CAUSES, KINDS
 from ledgerframes.plot.supply import largest_balances
 
 _HOLDERS: Final = 12
@@ -93,7 +93,7 @@ def rewards(report_data: ReportData) -> list[str] | str:
         return "No reward was created or ended in this range. Take a longer range: rewards are read from events."
     worth = list(zip(rows["amount"], rows["amount_usd"], strict=True))
     of_each = (
-        rows.assign(kind=rows["kind"].map(words_of_kind), worth=worth)
+        rows.assign(kind=rows["kind"].fillna("not known").replace(KINDS), worth=worth)
         .groupby(["event", "kind"], as_index=False)
         .agg(coupons=("coupons", "sum"), amount=("amount", known_part), amount_usd=("worth", _worth))
     )
@@ -130,12 +130,11 @@ def coin_supply(report_data: ReportData) -> list[str] | str:
 def burn(report_data: ReportData) -> list[str] | str:
     """The purposes of burned coin."""
     rows = report_data.of("mint_burn")
-    causes = [name for name in rows.columns if name.startswith("burned_")]
+    causes = {f"burned_{cause}": words for cause, words in CAUSES.items()}
     # Of what is not known in part, a sum of 0 would say that nothing was burned.
     coin = [total(rows[name]) or (None if rows[name].isna().any() else Decimal(0)) for name in causes]
-    words = [words_of_cause(name.removeprefix("burned_")) for name in causes]
-    sums = pd.DataFrame({"cause": words, "coin": coin}).astype({"coin": "object"})
-    unknown = int(rows[causes].isna().any(axis=1).sum())
+    sums = pd.DataFrame({"cause": causes.values(), "coin": coin}).astype({"coin": "object"})
+    unknown = int(rows[list(causes)].isna().any(axis=1).sum())
     left_out = f"What {plural(unknown, 'update')} burned is not known, and is left out here." if unknown else ""
     if not any(coin):
         none = left_out and f"No coin is known to have been burned in this range. {left_out}"
