@@ -34,9 +34,8 @@ def type_size(ax: Axes, *, own: bool) -> float:
     """The size of text in points: that of the settings, smaller on small axes of the caller's."""
     if own:
         return float(rcParams["font.size"])
-    box, dpi = ax.get_window_extent(), figure_of(ax).dpi
-    room = min(box.width * 72 / dpi / 300, box.height * 72 / dpi / 160)
-    return float(rcParams["font.size"]) * min(max(room, 0.6), 1.0)
+    width, height = extent(ax)
+    return float(rcParams["font.size"]) * min(max(min(width / 300, height / 160), 0.6), 1.0)
 
 
 def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float) -> Axes:
@@ -61,11 +60,11 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
         fontsize=size * _points(rcParams["axes.titlesize"]) / float(rcParams["font.size"]),
     )  # fmt: skip
     _wrap(heading, title, width)
-    room -= _extent(heading)[1] + rise
+    room -= extent(heading)[1] + rise
     legend = _legend(ax, keys, width, 0.92 * size, room) if keys else None
     if legend is not None:
         _place(legend, ax, -hang, rise)
-        taken = _extent(legend)[1] + 0.5 * size
+        taken = extent(legend)[1] + 0.5 * size
         rise, room = rise + taken, room - taken
     line = ax.annotate(
         "", (0, 1), xytext=(-hang, rise), xycoords="axes fraction", textcoords="offset points", fontsize=0.92 * size,
@@ -74,7 +73,7 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
     line.set_in_layout(False)  # a wide line must not narrow the axes; the title's padding keeps its height free
     _fill(line, subtitle, width, int(room / (1.3 * 0.92 * size)))
     if line.get_text():
-        rise += _extent(line)[1] + 0.5 * size
+        rise += extent(line)[1] + 0.5 * size
     ax.set_title(
         heading.get_text(), loc="left", color=tones.text, pad=rise, x=-hang / across, fontsize=heading.get_fontsize()
     )
@@ -87,9 +86,9 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
 
 def _fit(ax: Axes) -> None:
     """Shorten a label that is longer than the axis next to it: to its first words, else to nothing."""
-    label, room = ax.yaxis.label, 1.1 * ax.get_window_extent().height * 72 / figure_of(ax).dpi
+    label, room = ax.yaxis.label, 1.1 * extent(ax)[1]
     for words in (label.get_text().partition(",")[0], ""):
-        if _extent(label)[1] > room:
+        if extent(label)[1] > room:
             label.set_text(words)
 
 
@@ -125,9 +124,8 @@ def measured(ax: Axes) -> tuple[float, float]:
         else:
             engine.execute(paper)
         paper.stale = False
-    box = ax.get_window_extent()
-    wide, high = (0.66, 0.85) if _crowded(ax) else (1.0, 1.0)
-    return box.width * wide * 72 / paper.dpi, box.height * high * 72 / paper.dpi
+    width, height = extent(ax)
+    return (width * 0.66, height * 0.85) if _crowded(ax) else (width, height)
 
 
 def settle(ax: Axes) -> None:
@@ -161,7 +159,7 @@ def _within(ax: Axes, pad: float, *, least: float = 0.0, grow: bool = False) -> 
 
 def text_size(texts: Sequence[Text]) -> tuple[float, float]:
     """Greatest width and height of these texts, in points."""
-    widths, heights = zip((0.0, 0.0), *map(_extent, texts), strict=True)
+    widths, heights = zip((0.0, 0.0), *map(extent, texts), strict=True)
     return max(widths), max(heights)
 
 
@@ -177,17 +175,12 @@ def spread(wanted: Sequence[float], height: float, *, low: float, high: float) -
         high: upper end of the room.
     """
     step = min(height, (high - low) / max(len(wanted), 1))
-    up, down = list(wanted), list(wanted)
-    for n in range(len(wanted)):
-        up[n] = max(up[n], (up[n - 1] if n else low - step / 2) + step)
-    for n in reversed(range(len(wanted))):
-        down[n] = min(down[n], (down[n + 1] if n + 1 < len(wanted) else high + step / 2) - step)
+    stacked = step * np.arange(len(wanted))  # less these, labels without overlap ascend
+    least, most = low + step / 2, high - step * (len(wanted) - 0.5)
+    up = np.maximum.accumulate(np.maximum(wanted - stacked, least))
+    down = np.minimum.accumulate(np.minimum(wanted - stacked, most)[::-1])[::-1]
     # Half way between pushed up and pushed down they lie close to where they should, and still apart.
-    middle = [(one + other) / 2 for one, other in zip(up, down, strict=True)]
-    for n in range(len(middle)):
-        middle[n] = max(middle[n], low + step * (n + 0.5))
-    for n in range(len(middle)):
-        middle[n] = min(middle[n], high - step * (len(middle) - n - 0.5))
+    middle: list[float] = (np.clip((up + down) / 2, least, most) + stacked).tolist()
     return middle
 
 
@@ -225,7 +218,7 @@ def _legend(ax: Axes, keys: Sequence[Key], width: float, size: float, room: floa
             borderaxespad=0, handlelength=1.1, handleheight=0.9, handletextpad=0.5, columnspacing=1.3,
             labelspacing=0.35,
         )  # fmt: skip
-        wide, high = _extent(legend)
+        wide, high = extent(legend)
         if wide <= width and high <= room and (len(keys) <= 3 * columns or points < size):
             return legend
     legend.remove()
@@ -242,7 +235,7 @@ def _place(legend: Legend, ax: Axes, x: float, y: float) -> None:
 def _wrap(line: Text, words: str, width: float) -> list[str]:
     """The lines of a text that is not wider than this."""
     line.set_text(shown(words))
-    long = _extent(line)[0]
+    long = extent(line)[0]
     lines = textwrap.wrap(words, max(int(0.97 * len(words) * width / long), 12)) if long > width > 0 else [words]
     line.set_text("\n".join(map(shown, lines)))
     return lines
@@ -256,7 +249,8 @@ def _fill(line: Text, words: str, width: float, most: int) -> None:
         line.set_text("\n".join(map(shown, shortened)))
 
 
-def _extent(artist: Text | Legend) -> tuple[float, float]:
+def extent(artist: Artist) -> tuple[float, float]:
+    """Width and height in points, as they are now."""
     paper = artist.get_figure(root=True)
     assert paper is not None, "measured before it was drawn on a figure"
     box = artist.get_window_extent()

@@ -28,7 +28,7 @@ from ledgerframes.number_format import amount_text, scale_text
 from ledgerframes.plot.bins import duration_ticks, within_years
 from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps
 from ledgerframes.plot.palette import inside, mixed
-from ledgerframes.plot.static.layout import Key, figure_of, measured, plain, settle, shown, spread, text_size
+from ledgerframes.plot.static.layout import Key, extent, measured, plain, settle, shown, spread, text_size
 
 _SHAPES: Final = ("o", "s", "^", "D", "v", "P", "X")
 _NARROW: Final = 260.0  # points: no room for names next to the lines
@@ -110,11 +110,10 @@ def _reach(content: Steps, low: float, high: float) -> tuple[float, float]:
 
 
 def _x_range(content: Steps) -> tuple[float, float]:
-    at = np.concatenate([positions(content.x, series.at) for series in content.series])
-    end = at.max() if content.end is None else positions(content.x, np.array([content.end]))[0]
+    start, end = positions(content.x, np.array(content.ends)).tolist()
     least = 1 / 24 if content.x.scale == "time" else 1.0
-    air = 0.02 * (end - at.min()) or least / 2
-    return float(at.min() - air), float(end + (air if content.end is None else 0.0))
+    air = 0.02 * (end - start) or least / 2
+    return start - air, end + (air if content.end is None else 0.0)
 
 
 def _ends(ax: Axes, ends: list[tuple[float, str, str, float]], shapes: Sequence[str], size: float) -> list[Key]:
@@ -218,8 +217,7 @@ def positions(axis: Axis, values: Floats | Micros) -> Floats:
 
 def scaled(ax: Axes, content: Stack | Steps, x: Ends, y: Ends, size: float) -> None:
     """Make both axes those of the content, from where to where each, with texts of this size."""
-    box, points = ax.get_window_extent(), 72 / figure_of(ax).dpi  # near enough: a layout takes long
-    width, height = box.width * points, box.height * points
+    width, height = extent(ax)  # near enough: a layout takes long
     _upward(ax, content.y, *y, int(min(max(height / (2.6 * size), 2), 6)))
     _across(ax, content.x, *x, int(min(max(width / (6.4 * size), 2), 8)))
 
