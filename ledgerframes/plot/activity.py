@@ -15,7 +15,7 @@ from ledgerframes.number_format import amount_text, plural
 from ledgerframes.plot.bins import QUARTER, between, bins
 from ledgerframes.plot.contents import Axis, Content, Flows, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
-from ledgerframes.plot.ranking import fixed, ranked
+from ledgerframes.plot.ranking import fixed, in_and_out, ranked
 from ledgerframes.plot.reading import ChartInput, floats, held, micros, part, texts
 
 _KINDS: Final = {"transaction": "transactions", "assignment": "assignments", "unassignment": "unassignments"}
@@ -97,7 +97,7 @@ def transfers(x: ChartInput, *, top: int | None = None) -> Content:
     left_out += [f"{plural(low, 'other')} of 0 or less"] if low else []
     if paid.empty:
         return Nothing("Who paid whom", "; ".join(["no transfers between parties here", *left_out]))
-    sizes = paid.groupby("source")["size"].sum().add(paid.groupby("target")["size"].sum(), fill_value=0.0)
+    sizes = in_and_out(paid)
     ranking = ranked(sizes, top or x.rows(_PAIRS))
     unit = "units" if "instrument_id" in frame else "CC"
     total = f"{amount_text(float(paid['size'].sum()))} {unit} in {plural(len(paid), 'transfer')}"

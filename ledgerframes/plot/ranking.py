@@ -42,10 +42,9 @@ class Ranking:
     def hues(self) -> dict[str, int | None]:
         """The place of each name among the colours; the rest is grey."""
         named = [name for name in self.names if name != self.rest]
-        found = hues_of(named)
-        if self.words:  # each has a colour of its own, whichever of them there are
-            order = [*self.words, *(name for name in named if name not in self.words)]
-            found = {name: order.index(name) for name in named}
+        # Each of those with words has a colour of its own, whichever of them there are.
+        order = list(dict.fromkeys([*self.words, *named]))
+        found = {name: order.index(name) for name in named} if self.words else hues_of(named)
         return {**found, **({self.rest: None} if self.rest else {})}
 
     def ribbons(self, rows: pd.DataFrame) -> tuple[Ribbon, ...]:
@@ -85,6 +84,11 @@ def ranked(sizes: pd.Series, top: int) -> Ranking:
     while rest in order:
         rest += " "
     return Ranking((*order[:top], rest), rest)
+
+
+def in_and_out(rows: pd.DataFrame) -> pd.Series:
+    """The size of all flows from each name and to it, of rows with source, target and size."""
+    return rows.groupby("source")["size"].sum().add(rows.groupby("target")["size"].sum(), fill_value=0.0)
 
 
 def fixed(found: pd.Series, words: Mapping[str, str]) -> Ranking:

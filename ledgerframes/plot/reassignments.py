@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -15,7 +14,7 @@ from ledgerframes.number_format import count_text, duration_text, plural
 from ledgerframes.plot.bins import between, bins
 from ledgerframes.plot.contents import Axis, Content, Floats, Flows, Matrix, Nothing, Series, Stack
 from ledgerframes.plot.drawing import chart
-from ledgerframes.plot.ranking import ranked
+from ledgerframes.plot.ranking import in_and_out, ranked
 from ledgerframes.plot.reading import ChartInput, floats, held, micros, seconds, texts
 
 _ROUTE: Final = ("source_synchronizer", "target_synchronizer")
@@ -54,11 +53,11 @@ def reassignment_flows(x: ChartInput, *, top: int | None = None) -> Content:
     name = "Reassignments between synchronizers"
     if counted.empty:
         return Nothing(name, _NONE)
-    ranking = ranked(_traffic(counted), top or x.rows(_MOST))
+    ranking = ranked(in_and_out(counted), top or x.rows(_MOST))
     return Flows(
-        name, ", ".join(filter(None, [plural(int(counted["count"].sum()), "reassignment"), _span(frame)])), _HEADS,
-        "reassignments", ranking.names, ranking.lengths(), ranking.hues(),
-        ranking.ribbons(counted.rename(columns={"count": "size"})), _by_status(counted),
+        name, ", ".join(filter(None, [plural(int(counted["size"].sum()), "reassignment"), _span(frame)])), _HEADS,
+        "reassignments", ranking.names, ranking.lengths(), ranking.hues(), ranking.ribbons(counted),
+        _by_status(counted),
     )  # fmt: skip
 
 
@@ -84,13 +83,13 @@ def reassignment_matrix(x: ChartInput, *, top: int = _MOST) -> Content:
     name = "Reassignments by source and target"
     if counted.empty:
         return Nothing(name, _NONE)
-    ranking = ranked(_traffic(counted), top)
+    ranking = ranked(in_and_out(counted), top)
     grid = np.zeros((len(ranking.names), len(ranking.names)))
-    np.add.at(grid, (ranking.codes(counted["source"]), ranking.codes(counted["target"])), counted["count"])
+    np.add.at(grid, (ranking.codes(counted["source"]), ranking.codes(counted["target"])), counted["size"])
     # The cell of the others would dominate the scale.
     named = grid[:-1, :-1] if ranking.rest and grid[:-1, :-1].any() else grid
     low, high = float(named[named > 0].min()), float(named.max())
-    parts = [plural(int(counted["count"].sum()), "reassignment"), _span(frame)]
+    parts = [plural(int(counted["size"].sum()), "reassignment"), _span(frame)]
     parts += [f"{count_text(count)} {status}" for status, count in _by_status(counted).items() if status != _COMPLETED]
     return Matrix(
         name, ", ".join(filter(None, parts)), _HEADS, "reassignments", ranking.names, ranking.labels(), grid, low, high,
@@ -190,22 +189,15 @@ def _counted(x: ChartInput) -> tuple[pd.DataFrame, pd.DataFrame]:
     if (counts % 1).any():
         raise InputError("column count holds a value that is not a whole number; give counts")
     status = texts(frame, "status") if "status" in frame else _COMPLETED
-    rows = {"source": texts(frame, _ROUTE[0]), "target": texts(frame, _ROUTE[1]), "status": status, "count": counts}
-    grouped = pd.DataFrame(rows).groupby(["source", "target", "status"], as_index=False, sort=False)["count"].sum()
-    return frame, grouped[grouped["count"] > 0]
+    rows = {"source": texts(frame, _ROUTE[0]), "target": texts(frame, _ROUTE[1]), "status": status, "size": counts}
+    grouped = pd.DataFrame(rows).groupby(["source", "target", "status"], as_index=False, sort=False)["size"].sum()
+    return frame, grouped[grouped["size"] > 0]
 
 
 def _by_status(counted: pd.DataFrame) -> dict[str, int]:
     """How many reassignments have each status; the known ones first, in their order."""
-    sums = counted.groupby("status", sort=True)["count"].sum()
-    known: Sequence[str] = [name for name in _STATUSES if name in sums.index]
-    return {name: int(sums[name]) for name in [*known, *(name for name in sums.index if name not in known)]}
-
-
-def _traffic(counted: pd.DataFrame) -> pd.Series:
-    """Reassignments in and out of each synchronizer."""
-    out = counted.groupby("source")["count"].sum()
-    return out.add(counted.groupby("target")["count"].sum(), fill_value=0)
+    sums = counted.groupby("status")["size"].sum()
+    return {name: int(sums[name]) for name in dict.fromkeys([*_STATUSES, *sums.index]) if name in sums.index}
 
 
 def _span(flows: pd.DataFrame) -> str:
