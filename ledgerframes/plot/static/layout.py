@@ -55,10 +55,8 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
     hang = _overhang(ax)
     across, height = measured(ax)
     width, room, rise = across + hang, height * 0.55, 0.6 * size
-    heading = ax.set_title(
-        shown(title), loc="left", color=tones.text, x=-hang / across,
-        fontsize=size * _points(rcParams["axes.titlesize"]) / float(rcParams["font.size"]),
-    )  # fmt: skip
+    points = size * FontProperties(size=rcParams["axes.titlesize"]).get_size_in_points() / float(rcParams["font.size"])
+    heading = ax.set_title(shown(title), loc="left", color=tones.text, x=-hang / across, fontsize=points)
     _wrap(heading, title, width)
     room -= extent(heading)[1] + rise
     legend = _legend(ax, keys, width, 0.92 * size, room) if keys else None
@@ -74,9 +72,7 @@ def finish(ax: Axes, title: str, subtitle: str, keys: Sequence[Key], size: float
     _fill(line, subtitle, width, int(room / (1.3 * 0.92 * size)))
     if line.get_text():
         rise += extent(line)[1] + 0.5 * size
-    ax.set_title(
-        heading.get_text(), loc="left", color=tones.text, pad=rise, x=-hang / across, fontsize=heading.get_fontsize()
-    )
+    ax.set_title(heading.get_text(), loc="left", color=tones.text, pad=rise, x=-hang / across, fontsize=points)
     settle(ax)
     measured(ax)
     for part in (ax, *ax.child_axes):
@@ -189,10 +185,6 @@ def figure_of(ax: Axes) -> Figure:
     paper = ax.get_figure(root=True)
     assert paper is not None, "the Axes was removed from its figure"
     return paper
-
-
-def _points(size: float | str) -> float:
-    return float(FontProperties(size=size).get_size_in_points())
 
 
 def _crowded(ax: Axes) -> bool:

@@ -127,7 +127,11 @@ def _ends(ax: Axes, ends: list[tuple[float, str, str, float]], shapes: Sequence[
             color=tones.text, gid="total", annotation_clip=False, fontsize=size,
         )  # fmt: skip
     elif measured(ax)[0] >= _NARROW:
-        _name_ends(ax, ends, size)
+        names = _names(ax, ends, size)
+        settle(ax)
+        for name in names:  # they took room from the axes
+            name.remove()
+        _names(ax, ends, size)
     else:
         return [
             (Line2D([], [], color=hue, marker=shapes[number % len(shapes)], markersize=0.5 * size), words)
@@ -136,18 +140,9 @@ def _ends(ax: Axes, ends: list[tuple[float, str, str, float]], shapes: Sequence[
     return []
 
 
-def _name_ends(ax: Axes, ends: list[tuple[float, str, str, float]], size: float) -> None:
+def _names(ax: Axes, ends: list[tuple[float, str, str, float]], size: float) -> list[Annotation]:
     """Names next to the right ends, in their colours, moved apart as little as it takes."""
-    line = 1.15 * size
-    names = _names(ax, ends, line, size)
-    settle(ax)
-    for name in names:  # they took room from the axes
-        name.remove()
-    _names(ax, ends, line, size)
-
-
-def _names(ax: Axes, ends: list[tuple[float, str, str, float]], line: float, size: float) -> list[Annotation]:
-    height = measured(ax)[1]
+    height, line = measured(ax)[1], 1.15 * size
     low, high = ax.transAxes.transform((0, 0))[1], ax.transAxes.transform((0, 1))[1]
     placed = sorted(((ax.transData.transform((0, at))[1] - low) / (high - low), name, hue) for at, name, hue, _ in ends)
     wanted = [min(max(at, 0.0), 1.0) for at, _, _ in placed]
