@@ -248,9 +248,7 @@ def _supplies(frame: pd.DataFrame) -> pd.DataFrame:
         raise InputError(
             "instrument_supply needs a column of times: loaded_at or total_supply_as_of; use lf.load_instruments(net)"
         )
-    times, known = np.zeros(len(frame), np.int64), np.zeros(len(frame), bool)
-    for name in found if len(frame) else ():
-        times, known = (times, known) if known.any() else micros(frame, name)
+    times, known = micros(frame, *found)
     names = texts(frame, "instrument_id")
     if "instrument_admin" in frame.columns:
         # Issuers can choose the same id.
