@@ -193,7 +193,7 @@ def with_events(content: Content, events: Any) -> Content:
 
 
 def _read(events: Any) -> pd.Series:
-    """What each event is, by its time in microseconds, in order.
+    """The words of each event by its time in microseconds, in order.
 
     Raises:
         InputError: it is not a frame of votes, of changes of configuration, or of `time` and `text`.
