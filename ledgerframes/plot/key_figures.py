@@ -8,6 +8,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from ledgerframes.arguments import duration
+from ledgerframes.errors import InputError
 from ledgerframes.models.licenses import license_growth as growth_of
 from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
@@ -135,6 +137,10 @@ def app_shares(x: ChartInput, *, every: str | None = None, top: int = 6) -> Cont
         ...     lf.plot.app_shares(lf.load_history(net), every="1D").get_ylabel()
         'share of app rewards claimed per day'
     """
+    if every is not None and duration(every, "every", bare=False) % DAY:
+        raise InputError(
+            f"every={every!r}: the rewards of applications are summed by day; give whole days, such as '7d'"
+        )
     frame = x.frame("time", "provider", "rewards_claimed")
     title, (times, timed) = "Shares of applications in rewards", micros(frame, "time")
     claimed, apps = floats(frame, "rewards_claimed"), texts(frame, "provider")

@@ -183,6 +183,7 @@ REFUSED = {
     "axes in plotly": ("updates", None, {"ax": plt.Figure().add_subplot(), "backend": "plotly"}, "is for matplotlib"),
     "backend": ("updates", None, {"backend": "bokeh"}, "backend='bokeh' is not valid: give 'matplotlib' or 'plotly'"),
     "title": ("updates", None, {"title": 3}, "title=3 is not valid"),
+    "hours of days": ("app_shares", None, {"every": "1h"}, "every='1h': .* give whole days"),
     **{f"{option} of {name}": (name, None, {option: "pear"}, f"{option}='pear' is not valid: give '")
        for name, option in (("updates", "by"), ("rewards", "by"), ("supply_by_purpose", "show"))},
     "events as a number": ("updates", None, {"events": 5}, r"needs a DataFrame, not int.*lf\.votes\(events\)"),
