@@ -72,7 +72,10 @@ def rewards(
     left_out = f"; {plural(unknown, 'row')} of unknown worth" if unknown else ""
     parts = [f"{amount_text(sums['claimed'])} CC claimed", f"{amount_text(sums['expired'])} expired"]
     parts += [f"{amount_text(sums['withdrawn'])} withdrawn"] if sums["withdrawn"] else []
-    parts += [f"{amount_text(sums['created'])} created", *_open(frame, happened)]
+    coupons = np.nan_to_num(floats(frame, "coupons")) if "coupons" in frame else np.ones(len(frame))
+    unpriced = int(coupons[np.isnan(values) & (happened == "created")].sum())
+    more = f" and {plural(unpriced, 'coupon')} of unknown worth" if unpriced else ""
+    parts += [f"{amount_text(sums['created'])}{more} created", *_open(frame, happened)]
     known = wanted & ~np.isnan(values)
     if not known.any():
         none = f"no rewards were {'claimed, expired or withdrawn' if by == 'outcome' else 'claimed'} in this range"

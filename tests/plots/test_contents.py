@@ -81,6 +81,8 @@ SAID = {
     "a whole day": ("votes", WHOLE_DAY, DAY, "", lacks("incomplete")),
     "hours of a whole day": ("votes", WHOLE_DAY, {"every": "1h"}, "", lacks("incomplete")),
     "nothing and a hole": ("votes", marked(frames.votes(9).head(0), complete=False), {}, "a part of the range is miss"),
+    "creates of unknown worth": ("rewards", frames.rewards(400).assign(
+        amount=lambda rows: rows.amount.mask(rows.event == "created")), {}, " coupons of unknown worth created; "),
     "outcomes of rewards": ("rewards", frames.rewards(400), {}, f"{float(CREATED.amount.sum()):,.0f} created",
                             (parts, [("claimed", 0), ("expired", 1)]),
                             (sums, pytest.approx(REWARDED.drop("created").to_dict()))),
