@@ -183,8 +183,8 @@ def load_holdings_summary(
 
     Args:
         net: the network; its validator is asked, with a token, or its scan if there is no validator.
-        parties: party ids; a row for each, in this order, for every time and round. More than 1,000, or fewer that hold
-            too much for one answer, take several requests, all of one snapshot.
+        parties: party ids; a row for each different one, in this order, for every time and round. More than 1,000, or
+            fewer that hold too much for one answer, take several requests, all of one snapshot.
         record_time: the snapshot's time, or a list of times; by default just after the scan's newest snapshot, or now
             if there is no scan.
         migration_id: the snapshot's migration id; by default that of the newest snapshot up to each time, from the
@@ -273,13 +273,13 @@ def _asks(record_time: Any, as_of_round: Any) -> tuple[list[_Ask], bool]:
         )
     if single or len(moments) == 1:
         asks = [(micros, number) for micros in moments for number in rounds]
-        return asks, as_of_round is None and len(moments) > 1
+        return list(dict.fromkeys(asks)), as_of_round is None and len(moments) > 1
     if len(rounds) != len(moments):
         raise InputError(
             f"as_of_round has {len(rounds)} rounds for {len(moments)} times; give one round for each time, in the same"
             " order"
         )
-    return list(zip(moments, rounds, strict=True)), False
+    return list(dict.fromkeys(zip(moments, rounds, strict=True))), False
 
 
 def _each(value: Any) -> list[Any]:

@@ -174,7 +174,8 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
     what is left, is `total_limit` less `total_consumed`.
 
     Args:
-        members: member ids, `PAR::…` of a participant or `MED::…` of a mediator; one row for each, in this order.
+        members: member ids, `PAR::…` of a participant or `MED::…` of a mediator; one row for each different one,
+            in this order.
         synchronizer: id of the synchronizer; by default that of the coin's rules, read with one GET /v0/dso.
 
     Returns:
@@ -233,7 +234,7 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     Endpoint: GET /v0/validators/validator-faucets; a long list is split into several requests.
 
     Args:
-        validators: party ids of validators; one row for each, in this order.
+        validators: party ids of validators; one row for each different one, in this order.
 
     Returns:
         One row per validator: found, the number of rounds collected and missed, the first and last round. `found` is

@@ -115,7 +115,7 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str]) -> Any:
 
     Args:
         net: the network; its validator is asked once per party, with a token.
-        parties: party ids, one row for each; `found` is False if there is no preapproval.
+        parties: party ids, one row for each different one; `found` is False if there is no preapproval.
 
     Returns:
         One row per party, in the order of `parties`: party, found, and the contract if there is one;

@@ -170,7 +170,7 @@ TIMES = [f"{DAY}01:00:00Z", f"{DAY}02:00:00Z"]
 
 def test_the_fees_of_several_snapshots_are_not_those_of_now():
     with serving() as (net, _), pytest.warns(SnapshotWarning, match=r"fees of 2 snapshots are left out.*as_of_round="):
-        found = load(net, PARTIES[:2], record_time=TIMES)
+        found = load(net, PARTIES[:2], record_time=[*TIMES, TIMES[0]])
 
     assert found[HELD].notna().all(axis=None)
     assert found[[*FEES, "computed_as_of_round"]].isna().all(axis=None)
