@@ -15,10 +15,12 @@ coupons as (
 lapsed as (
   select round, sum_of_all(amount) as expired from reward_flows where event = 'expired' and round is not null group by round
 ),
--- A coupon ends once its round issues, so nothing of one is missing that began in the range, or issues in it with an opening.
+-- Coupons begin once their round is open and end once it issues. Whether the range, or its opening, has all of both.
 given as (select count(*) > count(record_time) as opening from round_contracts),
 held as (
-  select round, opened_at is not null or (opening and issuing_at is not null) as ends_held, opened_at is not null or opening as held
+  select
+    round, opened_at is not null or opening as begins_held,
+    opened_at is not null or (opening and issuing_at is not null) as ends_held
   from round_history
   cross join given
 ),
@@ -34,7 +36,7 @@ amounts as (
     case when not ends_held then null when coupons.round is null then 0 else minted end::decimal(38, 10) as minted,
     case when not ends_held then null when lapsed.round is null then 0 else expired end::decimal(38, 10) as expired,
     case
-      when not held then null
+      when not begins_held then null
       when coupons.round is null and issuance_per_sv is not null then 0
       else open
     end::decimal(38, 10) as open,
