@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import AMOUNT, INT64, JSON, TEXT, TIME
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.table import Column, computed
 
 _EVENT: Final = (
     Column("update_id", TEXT, "Id of the update.", source="update_id of the exercise"),
@@ -15,10 +15,9 @@ _EVENT: Final = (
 )  # fmt: skip
 _META: Final = "splice.lfdecentralizedtrust.org/"
 
-TRANSFERS: Final = Table(
+TRANSFERS: Final = computed(
     "transfers",
     "One row per output of a coin transfer.",
-    ("lf.transfers(events)",),
     ("update_id", "event_id", "output_index"),
     (
         *_EVENT,
@@ -48,10 +47,9 @@ TRANSFERS: Final = Table(
     ),
 )  # fmt: skip
 
-TOKEN_TRANSFERS: Final = Table(
+TOKEN_TRANSFERS: Final = computed(
     "token_transfers",
     "One row per leg of a token-standard transfer, allocation, mint or burn, of any instrument.",
-    ("lf.token_transfers(events)",),
     ("update_id", "event_id", "leg"),
     (
         *_EVENT,
@@ -72,10 +70,9 @@ TOKEN_TRANSFERS: Final = Table(
     ),
 )  # fmt: skip
 
-TRAFFIC_PURCHASES: Final = Table(
+TRAFFIC_PURCHASES: Final = computed(
     "traffic_purchases",
     "One row per purchase of traffic.",
-    ("lf.traffic_purchases(events)",),
     ("update_id", "event_id"),
     (
         *_EVENT,
@@ -127,10 +124,9 @@ BURNED: Final = (
            "the coin that Amulet_Expire or LockedAmulet_ExpireAmulet, or their V2, consumed"),
 )  # fmt: skip
 
-MINT_BURN: Final = Table(
+MINT_BURN: Final = computed(
     "mint_burn",
     "One row per update that creates, ends, mints or burns coin; null means unknown, never 0.",
-    ("lf.mint_burn(events)",),
     ("update_id",),
     (
         Column("update_id", TEXT, "Id of the update.", source="update_id of its events"),
@@ -150,10 +146,9 @@ MINT_BURN: Final = Table(
     ),
 )  # fmt: skip
 
-MOVEMENTS: Final = Table(
+MOVEMENTS: Final = computed(
     "movements",
     "One row per entry in a party's account of coin: what an update added or removed, and why.",
-    ("lf.movements(events)",),
     ("update_id", "entry"),
     (
         Column("update_id", TEXT, "Id of the update.", source="update_id of its events"),

@@ -9,9 +9,7 @@ from ledgerframes.tables.active_contracts import COINS
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
 from ledgerframes.tables.rounds_and_rewards import priced
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
-from ledgerframes.tables.table import Column, Table
-
-_LOADED: Final = {column.name: column for column in COINS.columns}
+from ledgerframes.tables.table import Column, computed
 
 
 def _amount(column: Column) -> Column:
@@ -22,15 +20,13 @@ def _amount(column: Column) -> Column:
     return replace(column, meaning=meaning, nullable=of_round, source=source)
 
 
-COIN_HISTORY: Final = Table(
+COIN_HISTORY: Final = computed(
     "coin_history",
     "One row per coin contract: its terms, what created it, and what ended it.",
-    ("lf.coin_history(events)",),
     ("contract_id",),
     (
-        _LOADED["contract_id"],
-        *(_LOADED[name] for name in ("owner", "amount", "created_round", "rate_per_round")),
-        *(_LOADED[name] for name in ("locked", "lock_holders", "lock_expires_at")),
+        *COINS.take("contract_id", "owner", "amount", "created_round", "rate_per_round"),
+        *COINS.take("locked", "lock_holders", "lock_expires_at"),
         Column("expires_at_round", INT64, "First round in which the coin can be expired; null if its rate is 0.", True,
                "rounds", "created_round plus amount / rate_per_round, rounded up"),
         Column("created_by", TEXT, "Choice that created it; null if that lies outside the events, or at a root.", True,
@@ -44,10 +40,9 @@ COIN_HISTORY: Final = Table(
 
 _UNREAD: Final = "null if one of its contracts cannot be read."
 
-SUPPLY: Final = Table(
+SUPPLY: Final = computed(
     "supply",
     "One row: the coin that exists at a time.",
-    ("lf.supply(events)",),
     ("at",),
     (
         Column("at", TIME, "The time; null if there are no events and none is given.", True,
@@ -60,10 +55,9 @@ SUPPLY: Final = Table(
     ),
 )  # fmt: skip
 
-SUPPLY_PER_ROUND: Final = Table(
+SUPPLY_PER_ROUND: Final = computed(
     "supply_per_round",
     "One row per round: what its updates minted and burned, and the supply after them.",
-    ("lf.supply_per_round(events)",),
     ("round",),
     (
         Column("round", INT64, "Number of the round; an update that states none counts for the latest round then.",
@@ -118,10 +112,9 @@ _STOCKS: Final = (
            " the events.", "sum of minted_development_fund of mint_burn"),
 )  # fmt: skip
 
-SUPPLY_BY_PURPOSE: Final = Table(
+SUPPLY_BY_PURPOSE: Final = computed(
     "supply_by_purpose",
     "One row per time: the coin that exists, locked by purpose and in circulation, and the unclaimed pools.",
-    ("lf.supply_by_purpose(events)",),
     ("time",),
     (
         Column("time", TIME, "The time; updates recorded then are included.",
@@ -133,10 +126,9 @@ SUPPLY_BY_PURPOSE: Final = Table(
     ),
 )  # fmt: skip
 
-BALANCES_OVER_TIME: Final = Table(
+BALANCES_OVER_TIME: Final = computed(
     "balances_over_time",
     "One row per time and party: the party's holdings.",
-    ("lf.balances_over_time(events)",),
     ("time", "party_id"),
     (
         Column("time", TIME, "The time; updates recorded then are included.",

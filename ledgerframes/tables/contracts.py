@@ -5,41 +5,26 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TIME
-from ledgerframes.tables.table import EXTRA, Column, Table
+from ledgerframes.tables.table import Column, loaded
 
 
 def contract_columns(prefix: str = "", *, nullable: bool = False) -> tuple[Column, ...]:
     """The columns that every contract has."""
     return (
         Column("contract_id", TEXT, "Id of the contract.", nullable, source=f"{prefix}/contract_id"),
-        Column(
-            "template_id",
-            TEXT,
-            "Template as package hash, module and entity; an upgrade changes the hash.",
-            nullable,
-            source=f"{prefix}/template_id",
-        ),
-        Column(
-            "template_name",
-            TEXT,
-            "Template as Module:Entity, the same across upgrades: group by this.",
-            nullable,
-            source="template_id without its package",
-        ),
+        Column("template_id", TEXT, "Template as package hash, module and entity; an upgrade changes the hash.",
+               nullable, source=f"{prefix}/template_id"),
+        Column("template_name", TEXT, "Template as Module:Entity, the same across upgrades: group by this.", nullable,
+               source="template_id without its package"),
         Column("created_at", TIME, "When the contract was created.", nullable, source=f"{prefix}/created_at"),
-        Column(
-            "created_event_blob",
-            TEXT,
-            "The created event in the ledger's binary form, base64; only with blobs=True.",
-            nullable=True,
-            source=f"{prefix}/created_event_blob",
-            option="blobs",
-        ),
+        Column("created_event_blob", TEXT,
+               "The created event in the ledger's binary form, base64; only with blobs=True.", nullable=True,
+               source=f"{prefix}/created_event_blob", option="blobs"),
         Column("payload", JSON, "The contract's arguments.", nullable, source=f"{prefix}/payload"),
-    )
+    )  # fmt: skip
 
 
-LICENSES: Final = Table(
+LICENSES: Final = loaded(
     "licenses",
     "One row per validator: its newest license.",
     ("GET /v0/admin/validator/licenses",),
@@ -60,11 +45,10 @@ LICENSES: Final = Table(
         Column("version", TEXT, "Software version the validator reported.", True, source="/payload/metadata/version"),
         Column("contact_point", TEXT, "Contact the validator's operator gave: personal data, only with personal=True.",
                nullable=True, source="/payload/metadata/contactPoint", option="personal"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-NAME_RULES: Final = Table(
+NAME_RULES: Final = loaded(
     "name_rules",
     "One row: the rules of the name service.",
     ("POST /v0/ans-rules",),
@@ -77,11 +61,10 @@ NAME_RULES: Final = Table(
         Column("entry_lifetime_us", INT64, "How long an entry lasts.", True, "microseconds",
                "/contract/payload/config/entryLifetime/microseconds"),
         Column("entry_fee", AMOUNT, "Price of an entry.", True, "USD", "/contract/payload/config/entryFee"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-TRANSFER_OFFERS: Final = Table(
+TRANSFER_OFFERS: Final = loaded(
     "transfer_offers",
     "One row per open transfer offer that the token's user sends or receives.",
     ("GET /v0/wallet/transfer-offers",),
@@ -96,11 +79,10 @@ TRANSFER_OFFERS: Final = Table(
         Column("expires_at", TIME, "When the offer ends.", True, source="/payload/expiresAt"),
         Column("tracking_id", TEXT, "Id that follows the transfer through its contracts.", True,
                source="/payload/trackingId"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-TRANSFER_PREAPPROVALS: Final = Table(
+TRANSFER_PREAPPROVALS: Final = loaded(
     "transfer_preapprovals",
     "One row per requested party: its transfer preapproval, if it has one.",
     ("GET /v0/scan-proxy/transfer-preapprovals/by-party/{party}",),
@@ -114,6 +96,5 @@ TRANSFER_PREAPPROVALS: Final = Table(
         Column("last_renewed_at", TIME, "When it was last renewed.", True, source="/contract/payload/lastRenewedAt"),
         Column("expires_at", TIME, "When it ends.", True, source="/contract/payload/expiresAt"),
         Column("synchronizer_id", TEXT, "Synchronizer it is assigned to.", True, source="/domain_id"),
-        EXTRA,
     ),
 )

@@ -8,7 +8,7 @@ from typing import Final
 from ledgerframes.tables.contracts import LICENSES
 from ledgerframes.tables.kinds import AMOUNT, BOOL, DURATION, INT64, TEXT, TIME
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY, INSTRUMENTS
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.table import Column, Table, computed
 
 _LOADED_AT: Final = Column("loaded_at", TIME, "When the snapshot was taken; null for a single load.", True)
 #: Tables that models read in addition to a history; a lake's tables record when each of their snapshots was loaded.
@@ -19,7 +19,6 @@ SNAPSHOTS_READ: Final = {
     "known_rounds": Table(
         "known_rounds",
         "One row per round whose time is known.",
-        (),
         ("round",),
         (
             Column("round", INT64, "Number of the round.", unit="rounds"),
@@ -27,20 +26,16 @@ SNAPSHOTS_READ: Final = {
         ),
     ),
 }
-_LICENSE: Final = {column.name: column for column in LICENSES.columns}
-_INSTRUMENT: Final = {column.name: column for column in INSTRUMENTS.columns}
-_SUMMARY: Final = {column.name: column for column in HOLDINGS_SUMMARY.columns}
 
 
-def _of(columns: dict[str, Column], name: str) -> Column:
-    """A column of a loaded table, unchanged."""
-    return replace(columns[name], source=name)
+def _of(table: Table, *names: str) -> tuple[Column, ...]:
+    """Columns of a loaded table, unchanged."""
+    return tuple(replace(column, source=column.name) for column in table.take(*names))
 
 
-LICENSE_GROWTH: Final = Table(
+LICENSE_GROWTH: Final = computed(
     "license_growth",
     "One row per period from the first new validator to the last, also those without one.",
-    ("lf.license_growth(events)",),
     ("time",),
     (
         Column("time", TIME, "Begin of the period, in UTC.", source="record_time of first licenses, or first_round"),
@@ -49,58 +44,58 @@ LICENSE_GROWTH: Final = Table(
     ),
 )
 
-LICENSE_ACTIVITY: Final = Table(
+LICENSE_ACTIVITY: Final = computed(
     "license_activity",
     "One row per validator, those never active first, then by how long ago.",
-    ("lf.license_activity(licenses)",),
     ("validator",),
     (
-        *(_of(_LICENSE, name) for name in ("validator", "sponsor", "version", "last_active_at")),
+        *_of(LICENSES, "validator", "sponsor", "version", "last_active_at"),
         Column("silent_for", DURATION, "How long ago it was active; null for one never active.", True,
                source="last_active_at"),
         Column("active", BOOL, "Whether that is within the requested time; null for one never active.", True,
                source="silent_for"),
-        _of(_LICENSE, "coupons_missed"),
+        *_of(LICENSES, "coupons_missed"),
     ),
+    of="licenses",
 )  # fmt: skip
 
-LICENSE_VERSIONS: Final = Table(
+LICENSE_VERSIONS: Final = computed(
     "license_versions",
     "One row per version that validators run, the most frequent first.",
-    ("lf.license_versions(licenses)",),
     ("version",),
     (
-        replace(_of(_LICENSE, "version"), meaning="Version; null where it is not known."),
+        replace(*_of(LICENSES, "version"), meaning="Version; null where it is not known."),
         Column("validators", INT64, "Validators that run it.", unit="validators", source="validator"),
         Column("share", AMOUNT, "Their share of those counted, 1 being all, to ten places.", source="validators"),
     ),
+    of="licenses",
 )
 
-INSTRUMENT_SUPPLY: Final = Table(
+INSTRUMENT_SUPPLY: Final = computed(
     "instrument_supply",
     "One row per instrument and time at which its supply was computed; those without a supply are left out.",
-    ("lf.instrument_supply(instruments)",),
     ("instrument_admin", "instrument_id", "time"),
     (
-        *(_of(_INSTRUMENT, name) for name in ("instrument_admin", "instrument_id", "symbol")),
+        *_of(INSTRUMENTS, "instrument_admin", "instrument_id", "symbol"),
         Column("time", TIME, "When the supply was computed; where the registry does not say, when it was loaded.", True,
                source="total_supply_as_of, else loaded_at"),
-        replace(_of(_INSTRUMENT, "total_supply"), nullable=False),
+        replace(*_of(INSTRUMENTS, "total_supply"), nullable=False),
         Column("change", AMOUNT, "Increase since the previous time; null for the first.", True, "instrument",
                "total_supply less that of the time before"),
     ),
+    of="instruments",
 )  # fmt: skip
 
-HOLDING_FEES: Final = Table(
+HOLDING_FEES: Final = computed(
     "holding_fees",
     "Two rows per row of a holdings summary: the party's unlocked and locked holdings, and the notional fees of both.",
-    ("lf.holding_fees(summary)",),
     ("record_time", "migration_id", "computed_as_of_round", "party_id", "lock"),
     (
-        *(_of(_SUMMARY, name) for name in ("record_time", "migration_id", "computed_as_of_round", "party_id")),
+        *_of(HOLDINGS_SUMMARY, "record_time", "migration_id", "computed_as_of_round", "party_id"),
         Column("lock", TEXT, "unlocked or locked.", source="the amount's name"),
         Column("holdings", AMOUNT, "Coin at reception.", True, "coin", "total_unlocked_coin or total_locked_coin"),
         Column("notional_fees", AMOUNT, "Fees that are charged only when a contract expires; null where they are not"
                " stated.", True, "coin", "accumulated_holding_fees_unlocked or accumulated_holding_fees_locked"),
     ),
+    of="summary",
 )  # fmt: skip

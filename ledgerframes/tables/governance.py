@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.table import Column, computed
 
 _REQUEST: Final = "/payload of the create of VoteRequest, else /exercise_result/request of its close: "
 _CLOSE: Final = "/exercise_result of DsoRules_CloseVoteRequest: "
@@ -18,10 +18,9 @@ def _by_vote(name: str, what: str) -> Column:
     return Column(name, TEXT, meaning, True, source=_CLOSES)
 
 
-VOTES: Final = Table(
+VOTES: Final = computed(
     "votes",
     "One row per request for a vote of the super validators: the proposal, its requester, and its outcome.",
-    ("lf.votes(events)",),
     ("request",),
     (
         Column("request", TEXT, "Id of the request's first contract; null if a scan's result does not state it.", True,
@@ -64,10 +63,9 @@ VOTES: Final = Table(
     ),
 )  # fmt: skip
 
-VOTE_CASTS: Final = Table(
+VOTE_CASTS: Final = computed(
     "vote_casts",
     "One row per vote of a super validator on a request; one that changes its vote has another row.",
-    ("lf.vote_casts(events)",),
     ("request", "sv_name", "number"),
     (
         Column("request", TEXT, "Which request, as in votes.", source="trackingCid, else contract_id of VoteRequest"),
@@ -86,10 +84,9 @@ VOTE_CASTS: Final = Table(
     ),
 )  # fmt: skip
 
-PRICE_VOTES: Final = Table(
+PRICE_VOTES: Final = computed(
     "price_votes",
     "One row per vote of a super validator for the coin's price, with the median and spread of all after it.",
-    ("lf.price_votes(events)",),
     ("contract_id",),
     (
         Column("contract_id", TEXT, "Id of the vote's contract.", source="contract_id of the create"),
@@ -110,10 +107,9 @@ PRICE_VOTES: Final = Table(
     ),
 )  # fmt: skip
 
-CONFIG_CHANGES: Final = Table(
+CONFIG_CHANGES: Final = computed(
     "config_changes",
     "One row per member of the coin's or the network's configuration that changed: before, after, when, by which vote.",
-    ("lf.config_changes(events)",),
     ("contract_id", "member"),
     (
         Column("record_time", TIME, "When the configuration changed.", source="record_time of the create of the rules"),
@@ -130,10 +126,9 @@ CONFIG_CHANGES: Final = Table(
     ),
 )  # fmt: skip
 
-SV_WEIGHTS: Final = Table(
+SV_WEIGHTS: Final = computed(
     "sv_weights",
     "One row per super validator and reward weight that it had without a break: since when, until when, by which vote.",
-    ("lf.sv_weights(events)",),
     ("sv", "weight", "since", "until"),
     (
         Column("sv", TEXT, "Party of the super validator.", source="/payload/svs of DsoRules, the keys"),
@@ -159,10 +154,9 @@ SV_WEIGHTS: Final = Table(
     ),
 )  # fmt: skip
 
-FEATURED_APP_HISTORY: Final = Table(
+FEATURED_APP_HISTORY: Final = computed(
     "featured_app_history",
     "One row per featured app right: whose, with which weight, from when to when, and by which vote.",
-    ("lf.featured_app_history(events)",),
     ("contract_id",),
     (
         Column("contract_id", TEXT, "Id of the right's contract.", source="contract_id of its create"),

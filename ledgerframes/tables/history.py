@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TEXTS, TIME
-from ledgerframes.tables.table import EXTRA, Column, Table
+from ledgerframes.tables.table import Column, loaded
 
 _ENDPOINTS: Final = ("POST /v2/updates", "GET /v1/updates/{update_id}", "GET /v2/updates/hash/{hash}")
 
@@ -33,15 +33,10 @@ _STAKEHOLDERS: Final = (
     Column("observers", TEXTS, "Parties that see the contract without having signed it.", nullable=True,
            source="/observers of the event"),
 )  # fmt: skip
-_CREATED: Final = Column(
-    "created_at",
-    TIME,
-    "Ledger effective time of the contract's creation.",
-    nullable=True,
-    source="/created_at of the event",
-)
+_CREATED: Final = Column("created_at", TIME, "Ledger effective time of the contract's creation.", nullable=True,
+                         source="/created_at of the event")  # fmt: skip
 
-UPDATES: Final = Table(
+UPDATES: Final = loaded(
     "updates",
     "One row per update: a transaction, or one leg of a reassignment.",
     _ENDPOINTS,
@@ -64,11 +59,10 @@ UPDATES: Final = Table(
                nullable=True, source="/external_transaction_hash"),
         Column("offset", TEXT, "Offset on the answering node; never compare it between nodes.", nullable=True,
                source="/offset"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-EVENTS: Final = Table(
+EVENTS: Final = loaded(
     "events",
     "One row per event of a transaction tree, in preorder.",
     _ENDPOINTS,
@@ -85,9 +79,8 @@ EVENTS: Final = Table(
                source="the same walk"),
         Column("event_type", TEXT, "created_event, exercised_event, or a kind this version does not know.",
                source="/event_type of the event"),
-        Column(
-            "contract_id", TEXT, "The contract created or exercised.", nullable=True, source="/contract_id of the event"
-        ),
+        Column("contract_id", TEXT, "The contract created or exercised.", nullable=True,
+               source="/contract_id of the event"),
         *_TEMPLATE,
         Column("choice", TEXT, "Name of the exercised choice.", nullable=True, source="/choice of the event"),
         Column("consuming", BOOL, "Whether the exercise ended the contract, whatever the choice is called.",
@@ -104,11 +97,10 @@ EVENTS: Final = Table(
                source="/create_arguments or /choice_argument of the event"),
         Column("exercise_result", JSON, "Result of the choice: any JSON.", nullable=True,
                source="/exercise_result of the event"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-REASSIGNMENTS: Final = Table(
+REASSIGNMENTS: Final = loaded(
     "reassignments",
     "One row per assignment or unassignment: one leg of a move between two synchronizers.",
     _ENDPOINTS,
@@ -131,6 +123,5 @@ REASSIGNMENTS: Final = Table(
         *_STAKEHOLDERS,
         Column("payload", JSON, "The contract's create arguments, on an assignment.", nullable=True,
                source="/create_arguments or /choice_argument of the event"),
-        EXTRA,
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.table import Column, computed
 
 _TIME: Final = Column("time", TIME, "Start of the interval, in UTC.", source="record_time, rounded down to `every`")
 _WHOLE: Final = Column("whole", BOOL,
@@ -14,10 +14,9 @@ _WHOLE: Final = Column("whole", BOOL,
 _SEEN: Final = "acting_parties, signatories and observers"
 _LICENSE: Final = "/payload of the latest create of ValidatorLicense: "
 
-ACTIVE_PARTIES: Final = Table(
+ACTIVE_PARTIES: Final = computed(
     "active_parties",
     "One row per interval that has events: the number of parties that they name.",
-    ("lf.active_parties(events)",),
     ("time",),
     (
         _TIME,
@@ -31,10 +30,9 @@ ACTIVE_PARTIES: Final = Table(
     ),
 )  # fmt: skip
 
-TEMPLATE_ACTIVITY: Final = Table(
+TEMPLATE_ACTIVITY: Final = computed(
     "template_activity",
     "One row per interval, template and choice.",
-    ("lf.template_activity(events)",),
     ("time", "template_name", "choice"),
     (
         _TIME,
@@ -49,10 +47,9 @@ TEMPLATE_ACTIVITY: Final = Table(
     ),
 )  # fmt: skip
 
-VALIDATOR_LIVENESS: Final = Table(
+VALIDATOR_LIVENESS: Final = computed(
     "validator_liveness",
     "One row per validator: the rounds for which it reported that it is alive.",
-    ("lf.validator_liveness(events)",),
     ("validator",),
     (
         Column("validator", TEXT, "Party of the validator.", source=f"{_LICENSE}validator"),
@@ -72,10 +69,9 @@ VALIDATOR_LIVENESS: Final = Table(
     ),
 )  # fmt: skip
 
-TEMPLATE_CATALOGUE: Final = Table(
+TEMPLATE_CATALOGUE: Final = computed(
     "template_catalogue",
     "One row per template, the most frequent first; the function adds `fields`, the types of its creates' fields.",
-    ("lf.template_catalogue(events)",),
     ("template_name",),
     (
         Column("template_name", TEXT, "Template as Module:Entity.", source="template_name"),
@@ -106,10 +102,9 @@ def valued(name: str, meaning: str, source: str) -> tuple[Column, Column]:
     return summed(name, meaning, source), summed(f"{name}_usd", "The same at the prices of the rounds", source, "USD")
 
 
-NETWORK_DAILY: Final = Table(
+NETWORK_DAILY: Final = computed(
     "network_daily",
     "One row per day in UTC from the first update to the last: what happened in the network.",
-    ("lf.network_daily(events)",),
     ("time",),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
@@ -148,10 +143,9 @@ NETWORK_DAILY: Final = Table(
     ),
 )  # fmt: skip
 
-APP_DAILY: Final = Table(
+APP_DAILY: Final = computed(
     "app_daily",
     "One row per day in UTC and provider of an application with rewards on it, or through which coin was paid.",
-    ("lf.app_daily(events)",),
     ("time", "provider"),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time of reward_flows and transfers"),
@@ -175,10 +169,9 @@ APP_DAILY: Final = Table(
     ),
 )  # fmt: skip
 
-VALIDATOR_DAILY: Final = Table(
+VALIDATOR_DAILY: Final = computed(
     "validator_daily",
     "One row per day in UTC and validator with a license at its end: rounds, rewards, traffic, and the remainder.",
-    ("lf.validator_daily(events)",),
     ("time", "validator"),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
@@ -208,10 +201,9 @@ VALIDATOR_DAILY: Final = Table(
 
 _PREAPPROVAL: Final = "creates and consuming exercises of TransferPreapproval"
 _SETUP: Final = "creates and consuming exercises of ExternalPartySetupProposal"
-WALLETS_DAILY: Final = Table(
+WALLETS_DAILY: Final = computed(
     "wallets_daily",
     "One row per day in UTC and provider of transfer preapprovals: parties that got, renewed, lost or have one.",
-    ("lf.wallets_daily(events)",),
     ("time", "provider"),
     (
         Column("time", TIME, "Begin of the day, in UTC.", source="record_time"),
@@ -235,10 +227,9 @@ WALLETS_DAILY: Final = Table(
     ),
 )  # fmt: skip
 
-RETENTION: Final = Table(
+RETENTION: Final = computed(
     "retention",
     "One row per week of first activity and week after it: how many of its parties acted again.",
-    ("lf.retention(events)",),
     ("cohort", "weeks_after"),
     (
         Column("cohort", TIME, "Begin of the week in which the parties first acted: Monday, in UTC.",

@@ -6,21 +6,15 @@ from typing import Final
 
 from ledgerframes.tables.contracts import contract_columns
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TIME
-from ledgerframes.tables.table import EXTRA, Column, Table
+from ledgerframes.tables.table import Column, loaded
 
 
 def _issuance(name: str, member: str, kind: str) -> Column:
-    return Column(
-        name,
-        AMOUNT,
-        f"Coin issued per unit of weight of a {kind} coupon; null while the round is open.",
-        True,
-        "coin per weight",
-        f"/contract/payload/{member}",
-    )
+    return Column(name, AMOUNT, f"Coin issued per unit of weight of a {kind} coupon; null while the round is open.",
+                  True, "coin per weight", f"/contract/payload/{member}")  # fmt: skip
 
 
-ROUNDS: Final = Table(
+ROUNDS: Final = loaded(
     "rounds",
     "One row per mining round that is open, issuing, or closed and not yet settled.",
     ("POST /v0/open-and-issuing-mining-rounds", "GET /v0/closed-rounds"),
@@ -38,17 +32,14 @@ ROUNDS: Final = Table(
         _issuance("issuance_per_unfeatured_app", "issuancePerUnfeaturedAppRewardCoupon", "unfeatured app reward"),
         _issuance("issuance_per_validator", "issuancePerValidatorRewardCoupon", "validator reward"),
         _issuance("issuance_per_sv", "issuancePerSvRewardCoupon", "super validator reward"),
-        Column(
-            "synchronizer_id", TEXT, "Synchronizer of the round; null if closed.", True, source="/domain_id"
-        ),
+        Column("synchronizer_id", TEXT, "Synchronizer of the round; null if closed.", True, source="/domain_id"),
         *contract_columns("/contract"),
-        EXTRA,
     ),
 )  # fmt: skip
 
 _ACTUAL: Final = "/traffic_status/actual"
 
-TRAFFIC: Final = Table(
+TRAFFIC: Final = loaded(
     "traffic",
     "One row per requested participant or mediator: its extra traffic on a synchronizer.",
     ("GET /v0/domains/{domain_id}/members/{member_id}/traffic-status",),
@@ -61,11 +52,10 @@ TRAFFIC: Final = Table(
         Column("total_limit", INT64, "Extra traffic usable in all.", True, "bytes", f"{_ACTUAL}/total_limit"),
         Column("total_purchased", INT64, "Extra traffic bought; above the limit while a purchase is in process.", True,
                "bytes", "/traffic_status/target/total_purchased"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-NAMES: Final = Table(
+NAMES: Final = loaded(
     "names",
     "One row per name of the name service that has not expired, network-wide.",
     ("GET /v0/ans-entries",),
@@ -76,14 +66,12 @@ NAMES: Final = Table(
         Column("url", TEXT, "Address the owner gave; empty where none.", True, source="/url"),
         Column("description", TEXT, "The owner's words; empty where none.", True, source="/description"),
         Column("expires_at", TIME, "When it ends; null for the operator's own.", True, source="/expires_at"),
-        Column(
-            "contract_id", TEXT, "Id of the entry's contract; null for the operator's own.", True, source="/contract_id"
-        ),
-        EXTRA,
+        Column("contract_id", TEXT, "Id of the entry's contract; null for the operator's own.", True,
+               source="/contract_id"),
     ),
-)
+)  # fmt: skip
 
-VALIDATOR_FAUCETS: Final = Table(
+VALIDATOR_FAUCETS: Final = loaded(
     "validator_faucets",
     "One row per requested validator: the rounds in which it collected a faucet coupon.",
     ("GET /v0/validators/validator-faucets",),
@@ -96,11 +84,10 @@ VALIDATOR_FAUCETS: Final = Table(
         Column("first_round", INT64, "First round it collected for; 0 also if it never did.", True, "rounds",
                "/firstCollectedInRound"),
         Column("last_round", INT64, "Last round it collected for.", True, "rounds", "/lastCollectedInRound"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-FEATURED_APPS: Final = Table(
+FEATURED_APPS: Final = loaded(
     "featured_apps",
     "One row per featured app right.",
     ("GET /v0/featured-apps",),
@@ -112,11 +99,10 @@ FEATURED_APPS: Final = Table(
         Column("activity_weight", AMOUNT,
                "Weight of the app's activity; null where the right states none, which counts as 1.", True,
                unit="weight", source="/payload/activityWeight"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-SUPER_VALIDATORS: Final = Table(
+SUPER_VALIDATORS: Final = loaded(
     "super_validators",
     "One row per super validator: `info` is its entry in the rules of GET /v0/dso, `node` the state of its node there.",
     ("GET /v0/dso",),
@@ -132,11 +118,10 @@ SUPER_VALIDATORS: Final = Table(
         Column("sequencer_url", TEXT, "Address of its sequencer.", True, source="/node/sequencer/url"),
         Column("mediator_id", TEXT, "Id of its mediator, MED::.", True, source="/node/mediator/mediatorId"),
         Column("node", JSON, "State of its node on the active synchronizer.", True, source="/node"),
-        EXTRA,
     ),
 )
 
-SCANS: Final = Table(
+SCANS: Final = loaded(
     "scans",
     "One row per scan of the network.",
     ("GET /v0/scans",),
@@ -145,6 +130,5 @@ SCANS: Final = Table(
         Column("synchronizer_id", TEXT, "Synchronizer that the scan serves.", source="domainId of the group"),
         Column("sv_name", TEXT, "Name of the super validator that runs it.", source="/svName"),
         Column("url", TEXT, "Its address; the base URL for `connect` is this with /api/scan.", source="/publicUrl"),
-        EXTRA,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import DURATION, INT64, TEXT, TEXTS, TIME
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.table import Column, computed
 
 _CONTRACT: Final = Column("contract_id", TEXT, "Id of the contract.", source="contract_id")
 _TEMPLATE: Final = Column("template_name", TEXT, "Template as Module:Entity; null if there is no assignment.", True,
@@ -16,10 +16,9 @@ _COUNTER: Final = Column("reassignment_counter", INT64, "Which reassignment of t
                          unit="reassignments", source="reassignment_counter")  # fmt: skip
 _UNASSIGN_ID: Final = Column("unassign_id", TEXT, "Id that both legs have.", True, source="unassign_id")
 
-REASSIGNMENT_FLOWS: Final = Table(
+REASSIGNMENT_FLOWS: Final = computed(
     "reassignment_flows",
     "One row per reassignment: its two legs.",
-    ("lf.reassignment_flows(reassignments)",),
     ("source_synchronizer", "unassign_id", "contract_id", "reassignment_counter"),
     (
         _UNASSIGN_ID,
@@ -40,12 +39,12 @@ REASSIGNMENT_FLOWS: Final = Table(
                " range is known to hold both.", True,
                source="range of the reassignments, and other legs of the contract on the same synchronizer"),
     ),
+    of="reassignments",
 )  # fmt: skip
 
-FLOW_MATRIX: Final = Table(
+FLOW_MATRIX: Final = computed(
     "flow_matrix",
     "One row per source and target, and period if requested: the number of reassignments.",
-    ("lf.flow_matrix(reassignments)",),
     ("period", "source_synchronizer", "target_synchronizer"),
     (
         Column("period", TIME, "Begin of the period, in UTC; there only with `period=`.", True,
@@ -56,12 +55,12 @@ FLOW_MATRIX: Final = Table(
         Column("contracts", INT64, "Different contracts.", unit="contracts", source="contract_id"),
         Column("in_flight", INT64, "Reassignments without an assignment.", unit="reassignments", source="status"),
     ),
+    of="reassignments",
 )  # fmt: skip
 
-CONTRACT_JOURNEYS: Final = Table(
+CONTRACT_JOURNEYS: Final = computed(
     "contract_journeys",
     "One row per contract that was reassigned: its path over the synchronizers.",
-    ("lf.contract_journeys(reassignments)",),
     ("contract_id",),
     (
         _CONTRACT,
@@ -76,12 +75,12 @@ CONTRACT_JOURNEYS: Final = Table(
         Column("gaps", INT64, "Counters missing in between: steps outside the range; null beyond 64 bits.", True,
                "reassignments", "reassignment_counter"),
     ),
+    of="reassignments",
 )  # fmt: skip
 
-REASSIGNMENT_ANOMALIES: Final = Table(
+REASSIGNMENT_ANOMALIES: Final = computed(
     "reassignment_anomalies",
     "One row per finding: legs that do not match, and counters that do not increase.",
-    ("lf.reassignment_anomalies(reassignments)",),
     ("anomaly", "update_id"),
     (
         Column("anomaly", TEXT, "The kind of anomaly.", source="the legs of the contract and of the unassign id"),
@@ -92,4 +91,5 @@ REASSIGNMENT_ANOMALIES: Final = Table(
         Column("record_time", TIME, "Record time of the leg.", source="record_time"),
         Column("detail", TEXT, "The value that it is compared with.", source="the other leg"),
     ),
-)  # fmt: skip
+    of="reassignments",
+)

@@ -8,16 +8,15 @@ from typing import Final
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
 from ledgerframes.tables.kinds import BOOL, INT64, TIME
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.table import Column, computed
 
 _IN_FLIGHT: Final = Column("in_flight", BOOL, "Whether it is on its way between synchronizers.", source="its legs")
 _KNOWN: Final = {column.name: column for column in (*REASSIGNMENTS.columns, *EVENTS.columns, _IN_FLIGHT)}
 
 #: Like the loaded table, with the places that snapshots do not state; an opening of `load_active_contracts` has none.
-ACTIVE: Final = Table(
+ACTIVE: Final = computed(
     "active_contracts",
     "One row per contract that is active, in the order of creation, and where it is.",
-    ("lf.active_contracts(events)",),
     ("contract_id",),
     tuple(
         replace(_KNOWN[name], nullable=name != "contract_id")
@@ -40,10 +39,9 @@ _OF_EVENTS: Final = {
     "found": "whether it has coins",
 }
 
-HOLDINGS_FROM_EVENTS: Final = Table(
+HOLDINGS_FROM_EVENTS: Final = computed(
     "holdings_from_events",
     "One row per party: its holdings of the native coin at a moment, and its notional holding fees.",
-    ("lf.holdings_from_events(events)",),
     ("party_id",),
     (
         *_PLACE,

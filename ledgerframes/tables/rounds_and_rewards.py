@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
-from ledgerframes.tables.table import Column, Table
+from ledgerframes.tables.table import Column, computed
 
 _OPEN: Final = "/payload of the create of OpenMiningRound: "
 _CONFIG: Final = "/payload/issuanceConfig of the create of OpenMiningRound, else of SummarizingMiningRound: "
@@ -32,10 +32,9 @@ def _phase(name: str, template: str) -> Column:
     return Column(name, TIME, meaning, True, source=f"record_time of the create of {template}")
 
 
-ROUND_HISTORY: Final = Table(
+ROUND_HISTORY: Final = computed(
     "round_history",
     "One row per mining round that the events show: its configuration, its issuance, and when each phase began.",
-    ("lf.round_history(events)",),
     ("round",),
     (
         Column("round", INT64, "Number of the round.", unit="rounds", source="/payload/round/number"),
@@ -87,9 +86,8 @@ def priced(name: str, meaning: str, source: str) -> tuple[Column, Column]:
     """An amount of a round, and the same in USD at its price."""
     worth = f"The same as {name} in USD, at the price of the round; null if either is unknown."
     by_price = f"{name} times amulet_price_usd, rounded half even to 10 places"
-    return Column(name, AMOUNT, meaning, True, "coin", source), Column(
-        f"{name}_usd", AMOUNT, worth, True, "USD", by_price
-    )
+    return Column(name, AMOUNT, meaning, True, "coin", source), Column(f"{name}_usd", AMOUNT, worth, True, "USD",
+                  by_price)  # fmt: skip
 
 
 def _running(name: str, meaning: str) -> tuple[Column, Column]:
@@ -146,11 +144,10 @@ def _next(name: str, meaning: str) -> Column:
     return Column(f"next_{name}", AMOUNT, meaning, True, "coin", f"as {name}, of that step's configuration")
 
 
-ISSUANCE: Final = Table(
+ISSUANCE: Final = computed(
     "issuance",
     "One row per round: what the issuance curve (schedule of emission or inflation) allows each pool, what was minted,"
     " expired and burned, and the next step or halving.",
-    ("lf.issuance(events)",),
     ("round",),
     (
         Column("round", INT64, "Number of the round.", unit="rounds", source="round of round_history"),
@@ -176,10 +173,9 @@ ISSUANCE: Final = Table(
     ),
 )  # fmt: skip
 
-REWARDS: Final = Table(
+REWARDS: Final = computed(
     "rewards",
     "One row per reward coupon or record: its owner, value and outcome.",
-    ("lf.rewards(events)",),
     ("contract_id",),
     (
         Column("contract_id", TEXT, "Id of the coupon's contract.", source="contract_id of its create"),
@@ -214,10 +210,9 @@ REWARDS: Final = Table(
     ),
 )  # fmt: skip
 
-SV_REWARDS: Final = Table(
+SV_REWARDS: Final = computed(
     "sv_rewards",
     "One row per round, super validator and beneficiary: the rewards of kind sv.",
-    ("lf.sv_rewards(events)",),
     ("round", "sv", "beneficiary"),
     (
         Column("round", INT64, "Round that issues the reward.", unit="rounds", source="round of rewards"),
@@ -236,10 +231,9 @@ SV_REWARDS: Final = Table(
                source="whole of round_history"),
     ),
 )  # fmt: skip
-REWARD_FLOWS: Final = Table(
+REWARD_FLOWS: Final = computed(
     "reward_flows",
     "One row per update, event, kind, party and round: rewards by the time at which they were created or ended.",
-    ("lf.reward_flows(events)",),
     ("update_id", "event", "kind", "party", "round"),
     (
         Column("update_id", TEXT, "Id of the update.", source="update_id"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, JSON, TEXT, TEXTS, TIME
-from ledgerframes.tables.table import EXTRA, Column, Table
+from ledgerframes.tables.table import Column, loaded
 
 
 def _coin(name: str, meaning: str) -> Column:
     return Column(name, AMOUNT, meaning, nullable=True, unit="coin", source=f"/{name}")
 
 
-HOLDINGS_SUMMARY: Final = Table(
+HOLDINGS_SUMMARY: Final = loaded(
     "holdings_summary",
     "One row per party: its holdings of the native coin at a snapshot, and its notional holding fees.",
     (
@@ -35,22 +35,17 @@ HOLDINGS_SUMMARY: Final = Table(
         _coin("total_unlocked_coin", "Unlocked amounts as received, later fees not deducted."),
         _coin("total_locked_coin", "Locked amounts as first received, later fees not deducted."),
         _coin("total_coin_holdings", "Unlocked and locked together."),
-        _coin(
-            "accumulated_holding_fees_unlocked",
-            "Notional fees on unlocked amounts; charged only when a contract expires, so do not subtract them; null"
-            " where no fees are served.",
-        ),
-        _coin(
-            "accumulated_holding_fees_locked",
-            "Notional fees on locked amounts since their creation round; charged only on expiry.",
-        ),
+        _coin("accumulated_holding_fees_unlocked",
+              "Notional fees on unlocked amounts; charged only when a contract expires, so do not subtract them; null"
+              " where no fees are served."),
+        _coin("accumulated_holding_fees_locked",
+              "Notional fees on locked amounts since their creation round; charged only on expiry."),
         _coin("accumulated_holding_fees_total", "The two fees together; notional."),
         _coin("total_available_coin", "Unlocked amounts less their notional fees, as the server reckons."),
-        EXTRA,
     ),
 )  # fmt: skip
 
-INSTRUMENTS: Final = Table(
+INSTRUMENTS: Final = loaded(
     "instruments",
     "One row per registry and instrument that its admin manages.",
     (
@@ -65,9 +60,8 @@ INSTRUMENTS: Final = Table(
         Column("symbol", TEXT, "Symbol, not necessarily unique.", source="/symbol"),
         Column("total_supply", AMOUNT, "Total supply, if the registry states it.", True, "instrument", "/totalSupply"),
         Column("total_supply_as_of", TIME, "When the total supply was computed.", True, source="/totalSupplyAsOf"),
-        Column(
-            "decimals", INT64, "Digits after the point that wallets show, 0 to 10.", unit="digits", source="/decimals"
-        ),
+        Column("decimals", INT64, "Digits after the point that wallets show, 0 to 10.", unit="digits",
+               source="/decimals"),
         Column("paused", BOOL,
                "Whether transfers and allocations are refused; false where an older registry does not say.",
                source="/paused", absent="false"),
@@ -81,11 +75,10 @@ INSTRUMENTS: Final = Table(
         Column("instrument_admin", TEXT, "Party of the issuer, which manages it; null where the registry does not say.",
                True, source="adminId of GET /registry/metadata/v1/info"),
         Column("source", TEXT, "Scheme, host and path of the registry that answered.", source="the load"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-NAME_ENTRIES: Final = Table(
+NAME_ENTRIES: Final = loaded(
     "name_entries",
     "One row per name-service entry of the token's user that has not expired.",
     ("GET /v0/entry/all",),
@@ -99,11 +92,10 @@ NAME_ENTRIES: Final = Table(
         Column("payment_interval_us", INT64, "Time between payments.", unit="microseconds", source="/paymentInterval"),
         Column("payment_duration_us", INT64, "How long before the end of an interval a payment may be made.",
                unit="microseconds", source="/paymentDuration"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-USERS: Final = Table(
+USERS: Final = loaded(
     "users",
     "One row per user of the participant.",
     ("GET /v2/users",),
@@ -112,9 +104,8 @@ USERS: Final = Table(
         Column("user_id", TEXT, "Id of the user.", source="/id"),
         Column("primary_party", TEXT, "Party the user acts as by default.", True, source="/primaryParty",
                spelling="empty is unset"),
-        Column(
-            "is_deactivated", BOOL, "Whether the user is denied all access.", source="/isDeactivated", absent="false"
-        ),
+        Column("is_deactivated", BOOL, "Whether the user is denied all access.", source="/isDeactivated",
+               absent="false"),
         Column("identity_provider_id", TEXT, "Identity provider; null is the default one.", True,
                source="/identityProviderId", spelling="empty is unset"),
         Column("primary_party_authentication", BOOL, "Whether the user may sign in with the primary party's key.", True,
@@ -122,6 +113,5 @@ USERS: Final = Table(
         Column("resource_version", TEXT, "Opaque; changes with each update of the user.", True,
                source="/metadata/resourceVersion", spelling="empty is unset"),
         Column("annotations", JSON, "Annotations by key.", source="/metadata/annotations", absent="{}"),
-        EXTRA,
     ),
 )  # fmt: skip

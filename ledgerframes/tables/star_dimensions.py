@@ -28,7 +28,6 @@ _FIRST_SEEN: Final = Column("first_seen_at", TIME, "Record time of the first upd
 DIM_DATE: Final = Table(
     "dim_date",
     "One row per day in UTC of all calendar years in which a fact lies.",
-    (),
     ("date_key",),
     (
         date_key("date_key", "Key of the day: its date as a number, such as 20250303.", "date"),
@@ -44,12 +43,11 @@ DIM_DATE: Final = Table(
         Column("weekday_name", TEXT, "Day of the week in English.", source="date"),
         Column("is_weekend", BOOL, "Whether it is a Saturday or a Sunday.", source="date"),
     ),
-)  # fmt: skip
+)
 
 DIM_ROUND: Final = Table(
     "dim_round",
     "One row per mining round that a fact or the history names.",
-    (),
     ("round_key",),
     (key("round_key", "Key of the round.", "round in decimal"), *ROUND_HISTORY.columns),
 )
@@ -57,7 +55,6 @@ DIM_ROUND: Final = Table(
 DIM_PARTY: Final = Table(
     "dim_party",
     "One row per party that a fact or a license names.",
-    (),
     ("party_key",),
     (
         key("party_key", "Key of the party.", "party_id"),
@@ -79,7 +76,6 @@ DIM_PARTY: Final = Table(
 DIM_TEMPLATE: Final = Table(
     "dim_template",
     "One row per template, the same across upgrades of its package.",
-    (),
     ("template_key",),
     (
         key("template_key", "Key of the template.", "package_name and template_name"),
@@ -94,7 +90,6 @@ DIM_TEMPLATE: Final = Table(
 DIM_SYNCHRONIZER: Final = Table(
     "dim_synchronizer",
     "One row per synchronizer.",
-    (),
     ("synchronizer_key",),
     (
         key("synchronizer_key", "Key of the synchronizer.", "synchronizer_id"),
@@ -109,7 +104,6 @@ _LICENSE: Final = "the latest license, of the events or of the table licenses"
 DIM_VALIDATOR: Final = Table(
     "dim_validator",
     "One row per validator that has, or had, a license.",
-    (),
     ("validator_key",),
     (
         key("validator_key", "Key of the validator.", "party of the validator"),

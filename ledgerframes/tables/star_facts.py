@@ -28,8 +28,7 @@ _SYNCHRONIZER: Final = key("synchronizer_key", "Its synchronizer.", "synchronize
 
 def _of(table: Table, *names: str) -> tuple[Column, ...]:
     """Columns as a table of the lake has them."""
-    known = {column.name: column for column in table.columns}
-    return tuple(replace(known[name], source=f"{name} of {table.name}") for name in names)
+    return tuple(replace(column, source=f"{column.name} of {table.name}") for column in table.take(*names))
 
 
 def _party(role: str, meaning: str, *, nullable: bool = False) -> Column:
@@ -39,7 +38,6 @@ def _party(role: str, meaning: str, *, nullable: bool = False) -> Column:
 FACT_UPDATES: Final = Table(
     "fact_updates",
     "One row per update: a transaction, or one leg of a reassignment.",
-    (),
     ("update_key",),
     (
         key("update_key", "Key of the update.", "update_id"),
@@ -52,7 +50,6 @@ FACT_UPDATES: Final = Table(
 FACT_EVENTS: Final = Table(
     "fact_events",
     "One row per event of a transaction tree.",
-    (),
     ("event_key",),
     (
         key("event_key", "Key of the event.", "update_id and event_id"),
@@ -68,7 +65,6 @@ FACT_EVENTS: Final = Table(
 BRIDGE_EVENT_PARTY: Final = Table(
     "bridge_event_party",
     "One row per event, party and role of the party in the event.",
-    (),
     ("event_key", "party_key", "role"),
     (
         _EVENT,
@@ -80,7 +76,6 @@ BRIDGE_EVENT_PARTY: Final = Table(
 FACT_TRANSFERS: Final = Table(
     "fact_transfers",
     "One row per output of a coin transfer.",
-    (),
     ("transfer_key",),
     (
         key("transfer_key", "Key of the output.", "update_id, event_id and output_index"),
@@ -100,7 +95,6 @@ FACT_TRANSFERS: Final = Table(
 FACT_TOKEN_TRANSFERS: Final = Table(
     "fact_token_transfers",
     "One row per leg of a transfer of the token standard.",
-    (),
     ("token_transfer_key",),
     (
         key("token_transfer_key", "Key of the leg.", "update_id, event_id and leg"),
@@ -117,7 +111,6 @@ FACT_TOKEN_TRANSFERS: Final = Table(
 FACT_REWARDS: Final = Table(
     "fact_rewards",
     "One row per reward coupon or record.",
-    (),
     ("reward_key",),
     (
         key("reward_key", "Key of the coupon.", "contract_id"),
@@ -137,7 +130,6 @@ FACT_REWARDS: Final = Table(
 FACT_TRAFFIC: Final = Table(
     "fact_traffic",
     "One row per purchase of traffic.",
-    (),
     ("event_key",),
     (
         key("event_key", "Key of the purchase: its event in fact_events.", "update_id and event_id"),
@@ -154,7 +146,6 @@ FACT_TRAFFIC: Final = Table(
 FACT_MINT_BURN: Final = Table(
     "fact_mint_burn",
     "One row per update that creates, ends, mints or burns coin; null means unknown, never 0.",
-    (),
     ("update_key",),
     (
         _UPDATE,
@@ -167,7 +158,6 @@ FACT_MINT_BURN: Final = Table(
 FACT_VERDICTS: Final = Table(
     "fact_verdicts",
     "One row per confirmation request that mediators decided on.",
-    (),
     ("verdict_key",),
     (
         key("verdict_key", "Key of the request.", "update_id"),
@@ -182,7 +172,6 @@ FACT_VERDICTS: Final = Table(
 BRIDGE_VERDICT_PARTY: Final = Table(
     "bridge_verdict_party",
     "One row per confirmation request and party on whose behalf it was submitted.",
-    (),
     ("verdict_key", "party_key"),
     (
         key("verdict_key", "Its request in fact_verdicts.", "update_id"),
@@ -193,7 +182,6 @@ BRIDGE_VERDICT_PARTY: Final = Table(
 FACT_MOVEMENTS: Final = Table(
     "fact_movements",
     "One row per entry in a party's account of coin: what an update added or removed, and why.",
-    (),
     ("movement_key",),
     (
         key("movement_key", "Key of the entry.", "update_id and entry"),
@@ -210,7 +198,6 @@ FACT_MOVEMENTS: Final = Table(
 FACT_VOTES: Final = Table(
     "fact_votes",
     "One row per request for a vote of the super validators: the proposal and its outcome.",
-    (),
     ("vote_key",),
     (
         key("vote_key", "Key of the request.", "request"),
@@ -239,7 +226,6 @@ def _coin(name: str, meaning: str) -> Column:
 FACT_BALANCES_DAILY: Final = Table(
     "fact_balances_daily",
     "One row per day and party with coin at the end of the day, or whose holdings changed on it.",
-    (),
     ("date_key", "party_key"),
     (
         *_DAY,
@@ -253,7 +239,6 @@ FACT_BALANCES_DAILY: Final = Table(
 FACT_SUPPLY_DAILY: Final = Table(
     "fact_supply_daily",
     "One row per day: the coin that exists at its end.",
-    (),
     ("date_key",),
     (
         *_DAY,
@@ -266,7 +251,6 @@ FACT_SUPPLY_DAILY: Final = Table(
 FACT_LICENSES_DAILY: Final = Table(
     "fact_licenses_daily",
     "One row per day and validator that has a license at the end of the day.",
-    (),
     ("date_key", "validator_key"),
     (
         *_DAY,
@@ -279,20 +263,17 @@ FACT_LICENSES_DAILY: Final = Table(
 )
 
 
-def _day(meaning: str) -> tuple[Column, ...]:
-    return (
-        date_key("date_key", "The day, such as 20250303.", "record_time"),
-        Column("date", DATE, meaning, source="record_time"),
-    )
-
+_OF_DAY: Final = (
+    date_key("date_key", "The day, such as 20250303.", "record_time"),
+    Column("date", DATE, "The day, in UTC.", source="record_time"),
+)
 
 MART_NETWORK_DAILY: Final = Table(
     "mart_network_daily",
     "One row per day of the history: what happened in the network.",
-    (),
     ("date_key",),
     (
-        *_day("The day, in UTC."),
+        *_OF_DAY,
         *_of(
             NETWORK_DAILY, "updates", "transactions", "reassignments", "active_parties", "payments", "paid", "paid_usd"
         ),
@@ -304,10 +285,9 @@ MART_NETWORK_DAILY: Final = Table(
 MART_PARTY_DAILY: Final = Table(
     "mart_party_daily",
     "One row per day and party that acted, paid, received or was rewarded on it.",
-    (),
     ("date_key", "party_key"),
     (
-        *_day("The day, in UTC."),
+        *_OF_DAY,
         key("party_key", "The party.", "party_id"),
         counted("actions", "Choices that it exercised, alone or with others.", "", "acting_parties of events"),
         counted("payments", "Outputs that it paid to other parties.", "outputs", "transfers"),
@@ -321,23 +301,21 @@ MART_PARTY_DAILY: Final = Table(
 MART_VALIDATOR_DAILY: Final = Table(
     "mart_validator_daily",
     "One row per day and validator with a license at its end: its reports, earnings and purchases.",
-    (),
     ("date_key", "validator_key"),
     (
-        *_day("The day, in UTC."),
+        *_OF_DAY,
         key("validator_key", "The validator.", "party of the validator"),
         key("party_key", "Its party in dim_party.", "party of the validator"),
         *_of(VALIDATOR_DAILY, *VALIDATOR_DAILY.names[3:]),
     ),
-)  # fmt: skip
+)
 
 MART_APP_DAILY: Final = Table(
     "mart_app_daily",
     "One row per day and provider of an application with rewards on it, or through which coin was paid.",
-    (),
     ("date_key", "party_key"),
     (
-        *_day("The day, in UTC."),
+        *_OF_DAY,
         key("party_key", "Provider of payments; of rewards who can mint them.", "party of reward_flows"),
         *_of(APP_DAILY, *APP_DAILY.names[2:]),
     ),

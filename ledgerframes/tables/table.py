@@ -53,21 +53,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One table: name, key, columns, and the endpoints it is read from.
+    """One table: name, key, columns, and what it comes from; `loaded` and `computed` declare most of them.
 
     Attributes:
         name: the table's name.
         meaning: one sentence that describes a row.
-        endpoints: method and path of the endpoints that fill it.
         key: the columns that identify a row.
-        columns: in their fixed order; `extra` is always the last.
+        columns: in their fixed order.
+        endpoints: method and path of the endpoints that fill it, or the call of the function that computes it.
     """
 
     name: str
     meaning: str
-    endpoints: tuple[str, ...]
     key: tuple[str, ...]
     columns: tuple[Column, ...]
+    endpoints: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -80,6 +80,11 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """The column names in order."""
         return tuple(column.name for column in self.columns)
+
+    def take(self, *names: str) -> tuple[Column, ...]:
+        """Some of its columns, in this order, for another table that has them."""
+        known = {column.name: column for column in self.columns}
+        return tuple(known[name] for name in names)
 
     def having(self, *options: str) -> Table:
         """The table with only those columns that are always loaded, or whose keyword is given."""
@@ -113,3 +118,17 @@ EXTRA_MEANING = (
 )
 
 EXTRA = Column("extra", JSON, EXTRA_MEANING, nullable=True, source="members without a column")
+
+
+def loaded(
+    name: str, meaning: str, endpoints: tuple[str, ...], key: tuple[str, ...], columns: tuple[Column, ...]
+) -> Table:
+    """Declare a table that endpoints fill; its last column is `extra`."""
+    return Table(name, meaning, key, (*columns, EXTRA), endpoints)
+
+
+def computed(
+    name: str, meaning: str, key: tuple[str, ...], columns: tuple[Column, ...], *, of: str = "events"
+) -> Table:
+    """Declare a table that the function of its name computes, of an argument."""
+    return Table(name, meaning, key, columns, (f"lf.{name}({of})",))

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from ledgerframes.tables.kinds import BOOL, INT64, JSON, TEXT, TEXTS, TIME
-from ledgerframes.tables.table import EXTRA, Column, Table
+from ledgerframes.tables.table import Column, loaded
 
 _ENDPOINTS: Final = ("POST /v0/events",)
-_MONTH: Final = Column(
-    "record_month",
-    TEXT,
-    "Calendar month of the record time in UTC as YYYY-MM; partitions a store.",
-    source="record_time",
-)
+_MONTH: Final = Column("record_month", TEXT, "Calendar month of the record time in UTC as YYYY-MM; partitions a store.",
+                       source="record_time")  # fmt: skip
 #: The first columns of views and activity, which belong to a verdict.
 _PLACE: Final = (
     Column("migration_id", INT64, "Migration of the verdict.", source="migration_id of the verdict"),
@@ -22,7 +18,7 @@ _PLACE: Final = (
     Column("update_id", TEXT, "Id of the verdict's confirmation request.", source="update_id of the verdict"),
 )
 
-VERDICTS: Final = Table(
+VERDICTS: Final = loaded(
     "verdicts",
     "One row per confirmation request that mediators decided on, whether it became an update or not.",
     _ENDPOINTS,
@@ -53,11 +49,10 @@ VERDICTS: Final = Table(
                nullable=True, unit="bytes", source="/traffic_summary/total_traffic_cost"),
         Column("root_views", JSON, "Ids of the views that lie in no other view, as a JSON list.", nullable=True,
                source="/verdict/transaction_views/root_views"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-VIEWS: Final = Table(
+VIEWS: Final = loaded(
     "views",
     "One row per view of a confirmation request: a part of it, with those who see and confirm it.",
     _ENDPOINTS,
@@ -75,11 +70,10 @@ VIEWS: Final = Table(
                nullable=True, unit="bytes", source="envelope_traffic_summaries of /traffic_summary"),
         Column("view_hash", TEXT, "Hash of the view, to find it in a sequencer's data; null in older data.",
                nullable=True, source="/view_hash", spelling="empty is unset"),
-        EXTRA,
     ),
 )  # fmt: skip
 
-APP_ACTIVITY: Final = Table(
+APP_ACTIVITY: Final = loaded(
     "app_activity",
     "One row per app provider that a confirmation request gave activity to, in bytes of traffic.",
     _ENDPOINTS,
@@ -90,6 +84,5 @@ APP_ACTIVITY: Final = Table(
                source="round_number of /app_activity_records"),
         Column("party", TEXT, "The app provider.", source="/party"),
         Column("weight", INT64, "How much activity.", unit="bytes", source="/weight"),
-        EXTRA,
     ),
 )  # fmt: skip

@@ -15,7 +15,6 @@ from ledgerframes.tables.table import Column, Table
 OPEN_CONTRACTS: Final = Table(
     "open_contracts",
     "One row per contract that computed tables may need later, while it is active: a coin, a coupon, an instruction.",
-    (),
     ("contract_id",),
     (
         Column("contract_id", TEXT, "Id of the contract.", source="contract_id of its create"),

@@ -30,7 +30,6 @@ _SYNC_ID: Final = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 SYNCS: Final = Table(
     "syncs",
     "One row per sync of a store.",
-    (),
     ("sync_id",),
     (
         Column("sync_id", TEXT, "Identifies the state that the sync left; as_of= takes it."),
