@@ -14,7 +14,6 @@ from ledgerframes.models.coverage import begun
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import MOVERS, of_model
-from ledgerframes.tables.coin_flows import MINT_BURN, MOVEMENTS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
 
 
 def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
@@ -26,7 +25,7 @@ def _unexplained(_: Engine, rows: pa.Table) -> dict[str, dict[str, int]]:
     }
 
 
-@of_model(TRAFFIC_PURCHASES, unknown=["unknown_rules_choices"])
+@of_model(unknown=["unknown_rules_choices"])
 def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the purchases of traffic: who paid, for which member, how many bytes, how much in coin and in USD.
 
@@ -47,7 +46,7 @@ def traffic_purchases(events: Any, *, as_: As = "pandas", decimals: Decimals | N
     """
 
 
-@of_model(TRANSFERS, unknown=["unknown_rules_choices"])
+@of_model(unknown=["unknown_rules_choices"])
 def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the outputs of coin transfers: who paid whom how much, in which round, with which fees and lock.
 
@@ -72,7 +71,7 @@ def transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     """
 
 
-@of_model(TOKEN_TRANSFERS, unknown=["unknown_token_choices"])
+@of_model(unknown=["unknown_token_choices"])
 def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the transfers, mints and burns of all instruments that follow the token standard.
 
@@ -101,7 +100,7 @@ def token_transfers(events: Any, *, opening: Any = None, as_: As = "pandas", dec
     """
 
 
-@of_model(MINT_BURN, unknown=MOVERS, edges="coin_edges", notes=_unexplained)
+@of_model(unknown=MOVERS, edges="coin_edges", notes=_unexplained)
 def mint_burn(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compute what each update mints and burns, with a check: coin created less coin ended is minted less burned.
 
@@ -134,14 +133,9 @@ def _of_party(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return begun(inputs, arguments) | ({} if party is None else {"parties": list(party_ids([party], "party"))})
 
 
-@of_model(MOVEMENTS, settings=_of_party, unknown=MOVERS, edges="coin_edges")
+@of_model(settings=_of_party, unknown=MOVERS, edges="coin_edges")
 def movements(
-    events: Any,
-    *,
-    party: str | None = None,
-    opening: Any = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
+    events: Any, *, party: str | None = None, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
     """List the entries in the parties' accounts of coin: each credit and debit, with kind, counterparty and balance.
 

@@ -15,13 +15,6 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Bound, Duration
-from ledgerframes.tables.coin_stocks import (
-    BALANCES_OVER_TIME,
-    COIN_HISTORY,
-    SUPPLY,
-    SUPPLY_BY_PURPOSE,
-    SUPPLY_PER_ROUND,
-)
 
 _MOST_TIMES: Final = 10_000_000
 _MOST_ROWS: Final = 50_000_000
@@ -66,7 +59,7 @@ def _check_balances(engine: Engine, arguments: Mapping[str, Any]) -> None:
         )
 
 
-@of_model(SUPPLY_PER_ROUND, settings=begun, unknown=MOVERS, edges="coin_edges", notes=_without_round)
+@of_model(settings=begun, unknown=MOVERS, edges="coin_edges", notes=_without_round)
 def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum what the updates of each round mint and burn, with the supply after them.
 
@@ -95,7 +88,7 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
     """
 
 
-@of_model(COIN_HISTORY, whole=True, unknown=MOVERS[1:], edges="coin_edges", notes=_without_create)
+@of_model(whole=True, unknown=MOVERS[1:], edges="coin_edges", notes=_without_create)
 def coin_history(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -123,7 +116,7 @@ def coin_history(
     """
 
 
-@of_model(SUPPLY, whole=True, edges="coin_edges")
+@of_model(whole=True, edges="coin_edges")
 def supply(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -150,14 +143,9 @@ def supply(
     """
 
 
-@of_model(SUPPLY_BY_PURPOSE, whole=True, settings=from_begin, unknown=MOVERS, check=_check_times, edges="coin_edges")
+@of_model(whole=True, settings=from_begin, unknown=MOVERS, check=_check_times, edges="coin_edges")
 def supply_by_purpose(
-    events: Any,
-    *,
-    every: Duration = "1D",
-    opening: Any = None,
-    as_: As = "pandas",
-    decimals: Decimals | None = None,
+    events: Any, *, every: Duration = "1D", opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
     """Split the supply: unlocked, locked by purpose, circulating, and the pools that may still be minted.
 
@@ -198,7 +186,7 @@ def supply_by_purpose(
     """
 
 
-@of_model(BALANCES_OVER_TIME, whole=True, check=_check_balances, edges="coin_edges")
+@of_model(whole=True, check=_check_balances, edges="coin_edges")
 def balances_over_time(
     events: Any,
     *,

@@ -11,14 +11,6 @@ from ledgerframes.frames import As, Decimals
 from ledgerframes.models.coverage import begun
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.signatures import of_model
-from ledgerframes.tables.governance import (
-    CONFIG_CHANGES,
-    FEATURED_APP_HISTORY,
-    PRICE_VOTES,
-    SV_WEIGHTS,
-    VOTE_CASTS,
-    VOTES,
-)
 
 
 def _began_before(column: str) -> Any:
@@ -33,7 +25,7 @@ def _not_compared(engine: Engine, _: pa.Table) -> dict[str, int]:
     return {"not_compared": pc.sum(first).as_py() or 0}
 
 
-@of_model(VOTES, notes=_began_before("opened_at"))
+@of_model(notes=_began_before("opened_at"))
 def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the votes on governance: the proposals to the super validators, and their decisions.
 
@@ -54,7 +46,7 @@ def votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Dec
     """
 
 
-@of_model(VOTE_CASTS, notes=_began_before("record_time"))
+@of_model(notes=_began_before("record_time"))
 def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List who voted how on governance requests: the votes that each super validator cast, with its reasons.
 
@@ -73,7 +65,7 @@ def vote_casts(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     """
 
 
-@of_model(PRICE_VOTES, settings=begun)
+@of_model(settings=begun)
 def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' votes for the coin's price, and the median and spread of the votes after each.
 
@@ -97,7 +89,7 @@ def price_votes(events: Any, *, opening: Any = None, as_: As = "pandas", decimal
     """
 
 
-@of_model(CONFIG_CHANGES, notes=_not_compared)
+@of_model(notes=_not_compared)
 def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List what changed in the configuration of the coin and of the network, and by which vote.
 
@@ -118,7 +110,7 @@ def config_changes(events: Any, *, opening: Any = None, as_: As = "pandas", deci
     """
 
 
-@of_model(SV_WEIGHTS, whole=True, settings=begun, notes=_began_before("since"))
+@of_model(whole=True, settings=begun, notes=_began_before("since"))
 def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the super validators' reward weights over time: onboarding, changes, offboarding, and by which vote.
 
@@ -142,7 +134,7 @@ def sv_weights(events: Any, *, opening: Any = None, as_: As = "pandas", decimals
     """
 
 
-@of_model(FEATURED_APP_HISTORY, whole=True, unknown=["unknown_rewards"])
+@of_model(whole=True, unknown=["unknown_rewards"])
 def featured_app_history(
     events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:

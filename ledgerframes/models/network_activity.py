@@ -16,16 +16,6 @@ from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, Missing, check_all, inputs_of_verdicts
 from ledgerframes.models.signatures import MOVERS, of_model
 from ledgerframes.paging.cursor import Cursor, Duration
-from ledgerframes.tables.network_activity import (
-    ACTIVE_PARTIES,
-    APP_DAILY,
-    NETWORK_DAILY,
-    RETENTION,
-    TEMPLATE_ACTIVITY,
-    VALIDATOR_DAILY,
-    VALIDATOR_LIVENESS,
-    WALLETS_DAILY,
-)
 from ledgerframes.tables.verdicts import VERDICTS
 from ledgerframes.timestamps import DAY
 
@@ -105,7 +95,7 @@ def _weeks(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return _range(inputs, arguments) | {"every_us": DAY}
 
 
-@of_model(ACTIVE_PARTIES, settings=_seen)
+@of_model(settings=_seen)
 def active_parties(
     events: Any,
     *,
@@ -135,7 +125,7 @@ def active_parties(
     """
 
 
-@of_model(TEMPLATE_ACTIVITY, settings=_range, unknown=["unknown_activity"])
+@of_model(settings=_range, unknown=["unknown_activity"])
 def template_activity(
     events: Any, *, every: Duration = "1D", as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -163,7 +153,7 @@ def _ended(engine: Engine, _: pa.Table) -> dict[str, int]:
     return {"ended": engine.rows("ended_licenses")["validators"][0].as_py()}
 
 
-@of_model(VALIDATOR_LIVENESS, whole=True, notes=_ended)
+@of_model(whole=True, notes=_ended)
 def validator_liveness(
     events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:
@@ -187,7 +177,6 @@ def validator_liveness(
 
 
 @of_model(
-    NETWORK_DAILY,
     settings=_verdict_days,
     unknown=[*MOVERS, "unknown_rewards"],
     edges="coin_edges",
@@ -224,7 +213,7 @@ def network_daily(
     """
 
 
-@of_model(APP_DAILY, settings=_days, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges", kind="app")
+@of_model(settings=_days, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges", kind="app")
 def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each application, by provider and day: activity, rewards, its share of all that was claimed, users, burn.
 
@@ -249,7 +238,7 @@ def app_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals:
     """
 
 
-@of_model(VALIDATOR_DAILY, whole=True, settings=_days, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges")
+@of_model(whole=True, settings=_days, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges")
 def validator_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum up each validator by day, as a scorecard: rounds reported and missed, rewards by kind, traffic, what is left.
 
@@ -275,7 +264,7 @@ def validator_daily(events: Any, *, opening: Any = None, as_: As = "pandas", dec
     """
 
 
-@of_model(WALLETS_DAILY, whole=True, settings=_days, unknown=["unknown_rules_choices"])
+@of_model(whole=True, settings=_days, unknown=["unknown_rules_choices"])
 def wallets_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Count wallets by provider and day: parties with a transfer preapproval, and setups of external parties.
 
@@ -296,7 +285,7 @@ def wallets_daily(events: Any, *, opening: Any = None, as_: As = "pandas", decim
     """
 
 
-@of_model(RETENTION, whole=True, settings=_weeks)
+@of_model(whole=True, settings=_weeks)
 def retention(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Count, for the parties that first acted in each week, how many acted again in each week after it.
 

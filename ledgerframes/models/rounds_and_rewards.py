@@ -13,7 +13,6 @@ from ledgerframes.models.coverage import from_begin
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs
 from ledgerframes.models.signatures import MOVERS, of_model
-from ledgerframes.tables.rounds_and_rewards import ISSUANCE, REWARD_FLOWS, REWARDS, ROUND_HISTORY, SV_REWARDS
 
 
 def _counts(checks: pa.Table) -> dict[str, dict[str, int]]:
@@ -36,7 +35,7 @@ def _reward_checks(engine: Engine, rows: pa.Table) -> dict[str, Any]:
     return {"checks": none | _counts(engine.rows("reward_checks")), **_without_create(engine, rows)}
 
 
-@of_model(ROUND_HISTORY, unknown=["unknown_round_choices"], notes=_round_checks)
+@of_model(unknown=["unknown_round_choices"], notes=_round_checks)
 def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List the mining rounds: price, configuration, issuance per weight, and when each phase began.
 
@@ -58,9 +57,7 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
     """
 
 
-@of_model(
-    ISSUANCE, settings=from_begin, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges", notes=_without_create
-)
+@of_model(settings=from_begin, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges", notes=_without_create)
 def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compare the issuance of each round with the schedule: allowed by the curve, minted, expired and burned.
 
@@ -94,7 +91,7 @@ def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: 
     """
 
 
-@of_model(REWARDS, unknown=["unknown_rewards"], edges="reward_edges", notes=_reward_checks)
+@of_model(unknown=["unknown_rewards"], edges="reward_edges", notes=_reward_checks)
 def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """List reward coupons with their owner, value and outcome.
 
@@ -126,7 +123,7 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
     """
 
 
-@of_model(REWARD_FLOWS, unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
+@of_model(unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
 def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards that were created, claimed, expired and withdrawn, by the time at which that happened.
 
@@ -161,7 +158,6 @@ def _of_super_validators(inputs: Inputs, _: Mapping[str, Any]) -> dict[str, str]
 
 
 @of_model(
-    SV_REWARDS,
     settings=_of_super_validators,
     edges="reward_edges",
     kind="sv",

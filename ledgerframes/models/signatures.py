@@ -18,8 +18,8 @@ from ledgerframes.models.coverage import check_whole
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, inputs_of
 from ledgerframes.paging.cursor import Cursor, bound
+from ledgerframes.tables.derived import DERIVED
 from ledgerframes.tables.kinds import AMOUNT
-from ledgerframes.tables.table import Table
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,7 +66,6 @@ def table_function(function: Callable[P, R], *, whole: bool = False, amounts: bo
 
 
 def of_model(
-    table: Table,
     *,
     whole: bool = False,
     unknown: Sequence[str] = (),
@@ -77,10 +76,9 @@ def of_model(
     with_more: Callable[[Inputs, Mapping[str, Any]], Inputs] | None = None,
     notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a table that the model of its name computes from a history; its function is a signature and its meaning.
+    """Declare the function of a table, by its name, which the model of that name computes: a signature and its meaning.
 
     Args:
-        table: its declaration.
         whole: whether it needs to know the state before the history.
         unknown: see `computed`, as for the others.
         edges: likewise.
@@ -92,7 +90,7 @@ def of_model(
     """
 
     def declared(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
+        table, signature = DERIVED[function.__name__], inspect.signature(function)
 
         @wraps(function)
         def of_history(*args: P.args, **kwargs: P.kwargs) -> R:
