@@ -172,3 +172,5 @@ MOVEMENTS: Final = computed(
         Column("reason", TEXT, "The reason that a sender gave.", True, source="reason of transfers"),
     ),
 )  # fmt: skip
+
+TABLES: Final = (TRANSFERS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, MINT_BURN, MOVEMENTS)

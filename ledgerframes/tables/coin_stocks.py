@@ -141,3 +141,5 @@ BALANCES_OVER_TIME: Final = computed(
         ),
     ),
 )  # fmt: skip
+
+TABLES: Final = (COIN_HISTORY, SUPPLY, SUPPLY_PER_ROUND, SUPPLY_BY_PURPOSE, BALANCES_OVER_TIME)

@@ -99,3 +99,5 @@ HOLDING_FEES: Final = computed(
     ),
     of="summary",
 )  # fmt: skip
+
+TABLES: Final = (LICENSE_GROWTH, LICENSE_ACTIVITY, LICENSE_VERSIONS, INSTRUMENT_SUPPLY, HOLDING_FEES)

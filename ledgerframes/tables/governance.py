@@ -183,3 +183,5 @@ FEATURED_APP_HISTORY: Final = computed(
                True, "share", "amount of rewards of kind app"),
     ),
 )  # fmt: skip
+
+TABLES: Final = (VOTES, VOTE_CASTS, PRICE_VOTES, CONFIG_CHANGES, SV_WEIGHTS, FEATURED_APP_HISTORY)

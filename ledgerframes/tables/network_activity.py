@@ -240,3 +240,9 @@ RETENTION: Final = computed(
         _WHOLE,
     ),
 )  # fmt: skip
+
+#: Those of a history alone.
+TABLES: Final = (
+    *(ACTIVE_PARTIES, TEMPLATE_ACTIVITY, VALIDATOR_LIVENESS),
+    *(NETWORK_DAILY, APP_DAILY, VALIDATOR_DAILY, WALLETS_DAILY, RETENTION),
+)

@@ -255,3 +255,5 @@ REWARD_FLOWS: Final = computed(
                " places"),
     ),
 )  # fmt: skip
+
+TABLES: Final = (ROUND_HISTORY, ISSUANCE, REWARDS, REWARD_FLOWS, SV_REWARDS)
