@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ledgerframes.arguments import entity, refuse
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As
+from ledgerframes.frames import As, proof_of
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.opening import Loader, check_contents, end_of, line_for, proof
 from ledgerframes.models.computing import computed
@@ -119,12 +119,13 @@ def whole_history(
     """
     if reassignments is not None and (isinstance(events, History) or not len(columns_of(events))):
         refuse("reassignments", reassignments, "leave it out: they are read from the value of events")
-    legs = events.reassignments if isinstance(events, History) else reassignments
     inputs = inputs_of(events, reassignments=reassignments, opening=opening, opened_by=opened_by)
-    check_whole(inputs.proof, name="events", opening=opening, opened_by=opened_by)
+    check_whole(inputs.attrs, opening=opening, opened_by=opened_by)
+    legs = events.reassignments if isinstance(events, History) else reassignments
     if legs is not None:
-        check_whole(legs, name="reassignments", opening=opening, opened_by=opened_by)
-        check_same_range(inputs.proof, legs, until)
+        of_legs = proof_of(legs)
+        check_whole(of_legs, name="reassignments", opening=opening, opened_by=opened_by)
+        check_same_range(inputs.attrs, of_legs, until)
     return inputs
 
 

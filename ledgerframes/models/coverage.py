@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, PartialResultError, warn
-from ledgerframes.frames import proof_of
 from ledgerframes.loaders.opening import Loader, begin_of, cursor_of, end_of, line_for, stop_of
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.timestamps import LATEST, format_timestamp
@@ -26,13 +25,18 @@ def has_gap(attrs: Mapping[str, Any]) -> bool:
 
 
 def check_whole(
-    frame: Any, *, name: str, opening: Any, advice: str | None = None, opened_by: Loader = "load_opening"
+    attrs: Mapping[str, Any],
+    *,
+    name: str = "events",
+    opening: Any,
+    advice: str | None = None,
+    opened_by: Loader = "load_opening",
 ) -> None:
     """Refuse a history with a gap, or one that begins after ledger begin without a statement of the earlier contracts.
 
     Args:
-        frame: events or reassignments, or their provenance on an empty frame.
-        name: the frame's name in error messages.
+        attrs: the provenance of events or reassignments.
+        name: their name in error messages.
         opening: what the caller states about the earlier contracts.
         advice: what to do without it, if no opening helps.
         opened_by: the loader of an opening to suggest.
@@ -41,11 +45,8 @@ def check_whole(
         InputError: `opening` is another text than "nothing".
         PartialResultError: it is incomplete, begins later, or does not state its start.
     """
-    if not hasattr(frame, "column_names") and not hasattr(frame, "columns"):
-        raise InputError(f"{name} is {type(frame).__name__}, not a frame; lf.load_{name} returns one")
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
-    attrs = proof_of(frame)
     if only := attrs.get("only"):
         raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
     if has_gap(attrs):
@@ -68,19 +69,20 @@ def check_whole(
         raise PartialResultError(f"{name} does not begin at ledger begin (it is {attrs.get('range')!r}); {advice}")
 
 
-def check_same_end(events: Any, other: Any, name: str = "reassignments", *, starts: bool = False) -> None:
+def check_same_end(
+    one: Mapping[str, Any], two: Mapping[str, Any], name: str = "reassignments", *, starts: bool = False
+) -> None:
     """Refuse events and another table of a history whose provenance says that they end at different places.
 
     Args:
-        events: a frame with or without attrs; missing attrs are not compared.
-        other: a frame of another table.
+        one: the provenance of the events; what it lacks is not compared.
+        two: that of another table.
         name: that table.
         starts: whether they have to begin at the same place, too.
 
     Raises:
         InputError: they do, or they come from different states of a store.
     """
-    one, two = proof_of(events), proof_of(other)
     # Frames that both begin at ledger begin may word their start differently.
     whole = all(attrs.get("from_beginning", False) is not False for attrs in (one, two))
     low = [starts and not whole and (attrs.get("start") or attrs.get("begins_late")) for attrs in (one, two)]
@@ -98,19 +100,18 @@ def check_same_end(events: Any, other: Any, name: str = "reassignments", *, star
             )
 
 
-def check_same_range(events: Any, reassignments: Any, at: Cursor | int | None) -> None:
+def check_same_range(one: Mapping[str, Any], other: Mapping[str, Any], at: Cursor | int | None) -> None:
     """Refuse events and reassignments whose provenance names different parts of the history.
 
     Args:
-        events: a frame with or without attrs; missing attrs are not compared.
-        reassignments: a frame like `events`.
+        one: the provenance of the events; what it lacks is not compared.
+        other: that of the reassignments.
         at: the requested time; both may reach up to it.
 
     Raises:
         InputError: their ranges differ, one reaches further, or they come from different states of a store.
     """
-    check_same_end(events, reassignments, starts=True)
-    one, other = proof_of(events), proof_of(reassignments)
+    check_same_end(one, other, starts=True)
     ends = [None if attrs.get("cursor") is None else cursor_of(attrs["cursor"]) for attrs in (one, other)]
     # Of a lake and a network, whose ranges word their ends differently.
     stops = [str(attrs.get("range")).rpartition(" to ")[2].partition(" ")[0] for attrs in (one, other)]
@@ -195,7 +196,7 @@ def from_begin(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, bool]:
     """Whether sums from ledger begin are known; then nothing of the history may be missing."""
     begun = nothing_before(inputs, arguments)
     if begun:
-        check_whole(inputs.proof, name="events", opening=arguments["opening"])
+        check_whole(inputs.attrs, opening=arguments["opening"])
     return {"begun": begun}
 
 
@@ -203,5 +204,5 @@ def begun(inputs: Inputs, arguments: Mapping[str, Any]) -> dict[str, bool]:
     """Whether the earlier state is known; then nothing of the history may be missing."""
     begun = arguments["opening"] is not None or inputs.attrs.get("from_beginning", False) is not False
     if begun:
-        check_whole(inputs.proof, name="events", opening=arguments["opening"])
+        check_whole(inputs.attrs, opening=arguments["opening"])
     return {"begun": begun}

@@ -14,13 +14,14 @@ import pyarrow.dataset as ds
 from ledgerframes.arguments import path as read_path
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError, PartialResultError
-from ledgerframes.frames import attrs_of, described, proof_of, to_arrow, to_pandas
+from ledgerframes.frames import attrs_of, proof_of, to_arrow, to_pandas
 from ledgerframes.loaders.history import History
 from ledgerframes.loaders.ledger import LedgerHistory
 from ledgerframes.loaders.opening import Loader, Opening, opening_of
 from ledgerframes.models.coverage import check_same_end
 from ledgerframes.models.ledger_frames import filled, is_ledger_frame, scan_tables
 from ledgerframes.models.reads import literal
+from ledgerframes.paging.cursor import Bound
 from ledgerframes.tables.from_snapshots import SNAPSHOTS_READ
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
 from ledgerframes.tables.kinds import AMOUNT
@@ -50,8 +51,7 @@ class Inputs:
 
     Attributes:
         gives: for each relation, a function that returns its columns.
-        attrs: the provenance of the events.
-        proof: a frame with that provenance.
+        attrs: the provenance of the events, as far as their rows show it.
         store: the store that is read, if one is.
         opening: the contracts active before the events, if the caller knows.
         opening_argument: `opening` as the caller gave it.
@@ -64,7 +64,6 @@ class Inputs:
 
     gives: Mapping[str, Give]
     attrs: dict[str, Any] = field(default_factory=dict)
-    proof: Any = None
     store: Any = None
     opening: Opening | None = None
     opening_argument: Any = None
@@ -116,20 +115,20 @@ def inputs_of(
     else:
         raise InputError(f"events={shown(events)} is not valid: {_GIVER}")
     if reassignments is not None:
+        to_arrow(reassignments, REASSIGNMENTS, ())
         gives[REASSIGNMENTS.name] = _Frame(reassignments, REASSIGNMENTS)
-    proof = _proof(events, EVENTS)
-    attrs = proof_of(proof)
+    attrs = _proof(events, EVENTS)
     check_all(attrs, EVENTS)
     legs = events.reassignments if isinstance(events, History) and reassignments is None else reassignments
     check_all(attrs_of(legs), REASSIGNMENTS)
     for name in ("updates", "reassignments") if isinstance(events, History) else ():
         if (other := getattr(events, name)) is not None:
-            check_same_end(proof, other, name)
+            check_same_end(attrs, proof_of(other), name)
     opened = opening_of(opening, attrs, opened_by)
     for table in (VERDICTS, *SNAPSHOTS_READ.values()):
         gives[table.name] = Missing(table)
     gives["opening"] = _opening(opened)
-    return Inputs(gives, attrs, proof, events if is_store(events) else None, opened, opening, opened_by=opened_by)
+    return Inputs(gives, attrs, events if is_store(events) else None, opened, opening, opened_by=opened_by)
 
 
 def check_all(attrs: Mapping[str, Any], table: Table) -> None:
@@ -158,7 +157,7 @@ def inputs_of_verdicts(inputs: Inputs, verdicts: Any) -> Inputs:
     """
     data = _in_one_state(getattr(verdicts, VERDICTS.name, verdicts))
     both = {**inputs.gives, VERDICTS.name: _reader(data, VERDICTS)}
-    return replace(inputs, gives=both, verdict_attrs=proof_of(_proof(data, VERDICTS)), engine=None)
+    return replace(inputs, gives=both, verdict_attrs=_proof(data, VERDICTS), engine=None)
 
 
 def inputs_of_table(rows: Any, table: Table) -> Inputs:
@@ -174,11 +173,10 @@ def inputs_of_table(rows: Any, table: Table) -> Inputs:
         PartialResultError: they are legs of reassignments that were chosen when they were loaded.
     """
     rows = _in_one_state(rows)
-    proof = _proof(rows, table)
-    attrs = proof_of(proof)
+    attrs = _proof(rows, table)
     if table is REASSIGNMENTS:
         check_all(attrs, table)
-    return Inputs({table.name: _reader(rows, table)}, attrs, proof, rows if is_store(rows) else None)
+    return Inputs({table.name: _reader(rows, table)}, attrs, rows if is_store(rows) else None)
 
 
 def is_store(data: Any) -> bool:
@@ -204,19 +202,21 @@ def _reader(data: Any, table: Table, *, additional: bool = False) -> Give:
     return Missing(table) if additional else _Frame(data, table)
 
 
-def _proof(data: Any, table: Table) -> Any:
-    """A frame with the provenance of a caller's table."""
-    if isinstance(data, History) and table.name in History._fields:
-        return getattr(data, table.name)
+def _proof(data: Any, table: Table) -> dict[str, Any]:
+    """The provenance of a caller's table, as far as its rows show it."""
     if is_store(data):
-        # No row has this id, so no row is read.
-        found = data.load(table.name, columns=["update_id"], where={"update_id": "-"}, as_="arrow")
-        attrs = {name: value for name, value in attrs_of(found).items() if name != "only"}
-        return described(found, attrs)
+        return proof_of_stored(data, table)
     if isinstance(data, str | Path):
         files: Any = _reader(data, table)
-        return described(files.data.schema.empty_table(), proof_of(files.data, files.data.count_rows()))
-    return data
+        return proof_of(files.data, files.data.count_rows())
+    return proof_of(getattr(data, table.name, data) if isinstance(data, History) else data)
+
+
+def proof_of_stored(store: Any, table: Table, end: Bound | None = None) -> dict[str, Any]:
+    """The provenance of a store's table, up to a place."""
+    # No row has this id, so no row is read.
+    nothing = store.load(table.name, columns=["update_id"], where={"update_id": "-"}, end=end, as_="arrow")
+    return {name: value for name, value in proof_of(nothing).items() if name != "only"}
 
 
 def inputs_of_snapshot(name: str, data: Any, *needed: str) -> Inputs:
@@ -245,7 +245,7 @@ def inputs_of_snapshot(name: str, data: Any, *needed: str) -> Inputs:
     rows = filled(to_arrow(frame, table, there, name=name), table)
     # What is as of a moment is so of a selection, too.
     attrs = {key: value for key, value in attrs_of(frame).items() if key != "rows"}
-    return Inputs({name: lambda *_: rows}, attrs, rows)
+    return Inputs({name: lambda *_: rows}, attrs)
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def _whole(events: Any, rounds: Any) -> Inputs:
         raise InputError("rounds= is for licenses; events show when each license was created")
     inputs = inputs_of(events)
     # Without the beginning, the first license seen need not be the first one.
-    check_whole(inputs.proof, name="events", opening=None, advice=_ADVICE)
+    check_whole(inputs.attrs, opening=None, advice=_ADVICE)
     return inputs
 
 
@@ -118,16 +118,15 @@ def _check_starts(starts: pa.Table) -> None:
 def _dated(licenses: Any, rounds: Any) -> tuple[Inputs, dict[str, Any]]:
     """When listed validators began, and what that rests on."""
     inputs = inputs_of_snapshot("licenses", licenses, "validator", "first_round")
-    validators = len(pc.unique(inputs.proof["validator"]))
-    if rounds is None and validators:
-        raise InputError(
-            f"rounds= is needed to date the first rounds of {validators:,} validators (a license's created_at is only"
-            " its last change); give a frame of round and opens_at, or give the events of the whole history in place"
-            " of licenses"
-        )
     known = SNAPSHOTS_READ["known_rounds"].schema.empty_table() if rounds is None else _known(rounds)
     with Engine({**inputs.gives, "known_rounds": lambda *_: known}) as engine:
         dated = engine.interruptible(lambda: engine.rows("dated_licenses"), "licenses")
+    if rounds is None and len(dated):
+        raise InputError(
+            f"rounds= is needed to date the first rounds of {len(dated):,} validators (a license's created_at is only"
+            " its last change); give a frame of round and opens_at, or give the events of the whole history in place"
+            " of licenses"
+        )
     received = dated.filter(pc.is_valid(dated["round"]))
     numbers = known["round"].to_pylist()
     _check_inside(received["round"].to_pylist(), numbers)

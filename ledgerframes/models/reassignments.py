@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from ledgerframes.arguments import choice, duration, shown, suggesting
 from ledgerframes.errors import InputError
-from ledgerframes.frames import As, attrs_of, described
+from ledgerframes.frames import As, described
 from ledgerframes.models.computing import computed
 from ledgerframes.models.engine import Engine
-from ledgerframes.models.inputs import Inputs, columns_of, inputs_of_table, stored
+from ledgerframes.models.inputs import Inputs, columns_of, inputs_of_table, proof_of_stored, stored
 from ledgerframes.models.signatures import table_function
 from ledgerframes.paging.cursor import Bound, bound, last_before
 from ledgerframes.tables.history import REASSIGNMENTS
@@ -177,9 +177,7 @@ def legs_around(store: Any, *, start: Bound, end: Bound | None) -> pa.Table:
         start: where the range begins, a time.
         end: where it ends, exclusive.
     """
-    # No row has this id, so no row is read.
-    nothing = store.load(REASSIGNMENTS.name, columns=["update_id"], where={"update_id": "-"}, end=end, as_="arrow")
-    proof = {name: value for name, value in attrs_of(nothing).items() if name != "only"}
+    proof = proof_of_stored(store, REASSIGNMENTS, end)
 
     def read() -> tuple[pa.Table, dict[str, Any]]:
         engine.set({"legs_from": bound(start, "start"), "begun": _begun(proof)})

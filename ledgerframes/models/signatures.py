@@ -102,7 +102,7 @@ def of_model(
             inputs = inputs if with_more is None else with_more(inputs, arguments)
             own = {} if settings is None else settings(inputs, arguments)
             if whole:
-                check_whole(inputs.proof, name="events", opening=inputs.opening_argument)
+                check_whole(inputs.attrs, opening=inputs.opening_argument)
             found: R = computed(
                 table,
                 inputs,
