@@ -40,33 +40,29 @@ found as (
   select
     *,
     unnest([
-      'counter not increasing', 'unassigned twice', 'repaired'
-    ]) as anomaly,
-    unnest([
-      case
+      {'anomaly': 'counter not increasing', 'detail': case
         when reassignment_counter <= counted then 'the one before was ' || counted
         when repeat > 1 then 'another unassignment has the same'
-      end,
-      case when use > 1 then 'the unassign id was used before' end,
-      case when source_synchronizer = target_synchronizer then 'source and target are the same' end
-    ]) as detail
+      end},
+      {'anomaly': 'unassigned twice', 'detail': case when use > 1 then 'the unassign id was used before' end}
+    ], recursive := true)
   from away
   union all by name
   select
     *,
     unnest([
-      'contract differs', 'counter differs', 'target differs', 'assigned twice', 'assigned without unassignment',
-      'repaired'
-    ]) as anomaly,
-    unnest([
-      case when contract_id <> away_contract then 'the unassignment says ' || away_contract end,
-      case when reassignment_counter <> away_counter then 'the unassignment says ' || away_counter end,
-      case when target_synchronizer <> away_target then 'the unassignment says ' || away_target end,
-      case when use > 1 then 'the unassign id was assigned before' end,
-      case when away_contract is null and not at_edge then 'its unassignment is not in this range' end,
-      case when source_synchronizer = target_synchronizer then 'source and target are the same' end
-    ]) as detail
+      {'anomaly': 'contract differs', 'detail': 'the unassignment says ' || nullif(away_contract, contract_id)},
+      {'anomaly': 'counter differs', 'detail': 'the unassignment says ' || nullif(away_counter, reassignment_counter)},
+      {'anomaly': 'target differs', 'detail': 'the unassignment says ' || nullif(away_target, target_synchronizer)},
+      {'anomaly': 'assigned twice', 'detail': case when use > 1 then 'the unassign id was assigned before' end},
+      {'anomaly': 'assigned without unassignment',
+        'detail': case when away_contract is null and not at_edge then 'its unassignment is not in this range' end}
+    ], recursive := true)
   from back
+  union all by name
+  select *, 'repaired' as anomaly, 'source and target are the same' as detail
+  from legs
+  where source_synchronizer = target_synchronizer
 )
 select anomaly, contract_id, unassign_id, reassignment_counter, update_id, record_time, detail
 from found
