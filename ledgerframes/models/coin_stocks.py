@@ -25,12 +25,6 @@ def _without_round(engine: Engine, _: pa.Table) -> dict[str, int]:
     return {"without_round": engine.rows("updates_without_round")["updates"][0].as_py()}
 
 
-def _without_create(engine: Engine, _: pa.Table) -> dict[str, dict[str, int]]:
-    """The number of ended coins whose create is unknown, by template."""
-    rows = engine.rows("ended_only_coins").to_pylist()
-    return {"without_create": {row["template_name"]: row["rows"] for row in rows}}
-
-
 def _check_times(engine: Engine, arguments: Mapping[str, Any]) -> dict[str, int]:
     """Refuse too many times before anything is computed; returns the number of times and of owners."""
     size: dict[str, int]
@@ -88,7 +82,7 @@ def supply_per_round(events: Any, *, opening: Any = None, as_: As = "pandas", de
     """
 
 
-@of_model(whole=True, unknown=MOVERS[1:], edges="coin_edges", notes=_without_create)
+@of_model(whole=True, unknown=MOVERS[1:], edges="coin_edges")
 def coin_history(
     events: Any, *, opening: Any = None, at: Bound | None = None, as_: As = "pandas", decimals: Decimals | None = None
 ) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -24,15 +23,9 @@ def _round_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
     return {"checks": _counts(engine.rows("round_checks"))}
 
 
-def _without_create(engine: Engine, _: pa.Table, kind: str | None = None) -> dict[str, dict[str, int]]:
-    """The number of ended coupons whose create is unknown, by template."""
-    rows = engine.rows("ended_only_rewards").to_pylist()
-    return {"without_create": {row["template_name"]: row["rows"] for row in rows if kind in {None, row["kind"]}}}
-
-
-def _reward_checks(engine: Engine, rows: pa.Table) -> dict[str, Any]:
+def _reward_checks(engine: Engine, _: pa.Table) -> dict[str, Any]:
     none = dict.fromkeys(("unclaimed_rewards", "claims"), dict.fromkeys(("equal", "different", "unknown"), 0))
-    return {"checks": none | _counts(engine.rows("reward_checks")), **_without_create(engine, rows)}
+    return {"checks": none | _counts(engine.rows("reward_checks"))}
 
 
 @of_model(unknown=["unknown_round_choices"], notes=_round_checks)
@@ -57,7 +50,7 @@ def round_history(events: Any, *, opening: Any = None, as_: As = "pandas", decim
     """
 
 
-@of_model(settings=from_begin, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges", notes=_without_create)
+@of_model(settings=from_begin, unknown=[*MOVERS, "unknown_rewards"], edges="reward_edges")
 def issuance(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Compare the issuance of each round with the schedule: allowed by the curve, minted, expired and burned.
 
@@ -101,9 +94,9 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
 
     A coupon that began before the events, and is not in `opening`, has a row if it ended in them, with what the ledger
     states then: of one that expired its round and weight, of one that was claimed the amount, if it is the only one of
-    its kind that is not known in the payment. The rest is null; `attrs["without_create"]` counts them by template, and
-    one warning says so. `attrs["edges"]` sums what began before the range and what is open at its end: contracts, coin,
-    and of how many the coin is not known.
+    its kind that is not known in the payment. The rest is null, and one warning says so. `attrs["edges"]` sums what
+    began before the range and what is open at its end: contracts, coin, of how many the coin is not known, and of how
+    many of the former the create is not.
 
     `attrs["checks"]` holds the ledger's own sums against these: `unclaimed_rewards` compares the amount of each
     `UnclaimedReward` with the sum over the coupons that expired with it, rounded once, and `claims` the inputs in the
@@ -123,7 +116,7 @@ def rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: D
     """
 
 
-@of_model(unknown=["unknown_rewards"], edges="reward_edges", notes=_without_create)
+@of_model(unknown=["unknown_rewards"], edges="reward_edges")
 def reward_flows(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards that were created, claimed, expired and withdrawn, by the time at which that happened.
 
@@ -157,12 +150,7 @@ def _of_super_validators(inputs: Inputs, _: Mapping[str, Any]) -> dict[str, str]
     return {} if inputs.engine is not None else {"coupons": "sv"}
 
 
-@of_model(
-    settings=_of_super_validators,
-    edges="reward_edges",
-    kind="sv",
-    notes=partial(_without_create, kind="sv"),
-)
+@of_model(settings=_of_super_validators, edges="reward_edges", kind="sv")
 def sv_rewards(events: Any, *, opening: Any = None, as_: As = "pandas", decimals: Decimals | None = None) -> Any:
     """Sum the rewards of super validators by round, super validator and beneficiary.
 
