@@ -129,8 +129,14 @@ def _dated(licenses: Any, rounds: Any) -> tuple[Inputs, dict[str, Any]]:
         )
     received = dated.filter(pc.is_valid(dated["round"]))
     numbers = known["round"].to_pylist()
-    _check_inside(received["round"].to_pylist(), numbers)
     span = f"{len(numbers):,} known rounds, {numbers[0]} to {numbers[-1]}" if numbers else "no known round"
+    if outside := received.filter(pc.is_null(received["time"]))["round"].to_pylist():
+        # Only guessing could date these.
+        raise InputError(
+            f"rounds has {span}, and {len(outside):,} of {len(received):,} validators first received in rounds"
+            f" {min(outside)} to {max(outside)}. Rounds do not last equally long, so nothing is extrapolated: add round"
+            " times that reach there, or leave these validators out"
+        )
     notes = {
         "basis": f"first_round, timed by {span}; times between known rounds are interpolated linearly",
         "interpolated": pc.sum(received["interpolated"]).as_py() or 0,
@@ -162,26 +168,6 @@ def _known(rounds: Any) -> pa.Table:
     for number in known["round"][known["opens_at"] > known["opens_at"].shift(-1)]:
         raise InputError(f"rounds: round {number} opens after the one that follows it; times must grow with the rounds")
     return pa.Table.from_pandas(known, SNAPSHOTS_READ["known_rounds"].schema, preserve_index=False)
-
-
-def _check_inside(received: list[int], numbers: list[int]) -> None:
-    """Refuse what only guessing could date: a round lasts about ten minutes, but not always."""
-    if received and not numbers:
-        raise InputError(f"rounds is empty: the first rounds of {len(received):,} validators cannot be dated")
-    parts = [
-        f"{len(beyond):,} of {len(received):,} validators first received in rounds {min(beyond)} to {max(beyond)},"
-        f" {where} known round ({edge})"
-        for where, edge, beyond in (
-            ("before the first", numbers[:1], [number for number in received if number < numbers[0]]),
-            ("after the last", numbers[-1:], [number for number in received if number > numbers[-1]]),
-        )
-        if beyond
-    ]
-    if parts:
-        raise InputError(
-            f"rounds: {'; '.join(parts)}. Rounds do not last equally long, so nothing is extrapolated: add round"
-            " times that reach there, or leave these validators out"
-        )
 
 
 @suggesting
