@@ -31,23 +31,19 @@ stated as (
   where amount <> 0
   union all by name
   select
-    update_id, migration_id, record_time, node_index as place, output_index, sender as party, 'transfer_out' as kind,
-    receiver as counterparty, round, price, reason, -amount as amount
+    update_id, migration_id, record_time, node_index as place, output_index, round, price, reason,
+    unnest([
+      {'party': sender, 'kind': 'transfer_out', 'counterparty': receiver, 'amount': -amount},
+      {'party': receiver, 'kind': 'transfer_in', 'counterparty': sender, 'amount': amount}
+    ], recursive := true)
   from moved
   union all by name
   select
-    update_id, migration_id, record_time, node_index as place, output_index, receiver as party, 'transfer_in' as kind,
-    sender as counterparty, round, price, reason, amount
-  from moved
-  union all by name
-  select
-    update_id, migration_id, record_time, node_index as place, 0 as output_index, sender as party, 'burned_fees' as kind,
-    round, price, receiver_fees as amount
-  from shared
-  union all by name
-  select
-    update_id, migration_id, record_time, node_index as place, output_index, receiver as party, 'burned_fees' as kind,
-    round, price, -receiver_fees as amount
+    update_id, migration_id, record_time, node_index as place, round, price, 'burned_fees' as kind,
+    unnest([
+      {'party': sender, 'output_index': 0, 'amount': receiver_fees},
+      {'party': receiver, 'output_index': output_index, 'amount': -receiver_fees}
+    ], recursive := true)
   from shared
   union all by name
   select update_id, migration_id, record_time, -1 as place, 0 as output_index, owner as party, 'assigned' as kind, change
