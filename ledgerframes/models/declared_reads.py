@@ -8,7 +8,6 @@ from typing import Final
 
 from ledgerframes.models.governance_reads import DSO, GOVERNANCE_READS, SHARES
 from ledgerframes.models.reads import Read, optional, required
-from ledgerframes.models.supply_reads import GOVERNANCE_LOCKS, POOLS, SUPPLY_READS
 from ledgerframes.models.token_reads import PLACE, TOKEN_READS, sayings
 
 AMULET: Final = "Splice.Amulet:Amulet"
@@ -43,18 +42,20 @@ COUPONS: Final = (
     "Splice.Amulet:UnclaimedActivityRecord",
     "Splice.Amulet:RewardCouponV2",
 )
+#: Contracts that name a locked coin, and with it the purpose of its lock.
+_LOCK_USERS: Final = (
+    *("Splice.AmuletAllocation:AmuletAllocation", "Splice.AmuletAllocationV2:AmuletAllocationV2"),
+    "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
+    *("Splice.GovernanceLock:GovernanceLock", "Splice.GovernanceLock:VestingLock"),
+)
+#: Amounts that can be minted, and whose owner is not decided yet.
+_POOLS: Final = ("Splice.Amulet:UnclaimedReward", "Splice.Amulet:UnclaimedDevelopmentFundCoupon")
 _EXPIRIES: Final = tuple(f"{template.rpartition(':')[2]}_DsoExpire" for template in COUPONS)
 #: The templates whose contracts computed tables read from before a range.
 OPENED: Final = (
     *(*DSO, RULES),
     *(AMULET, LOCKED_AMULET, LICENSE, *ROUNDS, *COUPONS),
-    "Splice.Amulet:FeaturedAppRight",
-    "Splice.AmuletAllocation:AmuletAllocation",
-    "Splice.AmuletAllocationV2:AmuletAllocationV2",
-    PREAPPROVAL,
-    SETUP,
-    "Splice.AmuletTransferInstruction:AmuletTransferInstruction",
-    *(*GOVERNANCE_LOCKS, *POOLS),
+    *("Splice.Amulet:FeaturedAppRight", PREAPPROVAL, SETUP, *_LOCK_USERS, *_POOLS),
 )
 #: Where the terms of a coin are: a locked coin has them in a record of its own.
 _COIN: Final = ("", "amulet.")
@@ -183,7 +184,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             "creates",
             ("contract_id", "parent_event_id"),
             required("amount", "amount"),
-            templates=POOLS,
+            templates=_POOLS,
         ),
         "payment_results": Read(
             "exercises",
@@ -287,6 +288,19 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             ),
             templates=(LICENSE,),
         ),
+        # The amounts in the pools, with the grants of the development fund.
+        "pool_shares": Read(
+            "creates",
+            (*PLACE, "shown_by", "contract_id"),
+            required("amount", "amount"),
+            templates=(*_POOLS, "Splice.Amulet:DevelopmentFundCoupon"),
+        ),
+        "lock_users": Read(
+            "creates",
+            ("contract_id",),
+            optional("plain", locked_coin="lockedAmulet", lock_type='allocation.meta.values."cip-105/type"'),
+            templates=_LOCK_USERS,
+        ),
         # A party's standing consent to receive coin, and a proposal to host one with its keys elsewhere.
         "preapproval_contracts": Read(
             "creates",
@@ -348,7 +362,6 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
             each=True,
         ),
         **GOVERNANCE_READS,
-        **SUPPLY_READS,
         **TOKEN_READS,
     }
 )
