@@ -7,7 +7,7 @@ from typing import Final
 
 from ledgerframes.tables.active_contracts import COINS
 from ledgerframes.tables.kinds import AMOUNT, BOOL, INT64, TEXT, TIME
-from ledgerframes.tables.rounds_and_rewards import priced
+from ledgerframes.tables.rounds_and_rewards import ROUND_HISTORY, priced
 from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.tables.table import Column, computed
 
@@ -63,8 +63,7 @@ SUPPLY_PER_ROUND: Final = computed(
         Column("round", INT64, "Number of the round; an update that states none counts for the latest round then.",
                unit="rounds", source="round of mint_burn, else the last round before"),
         Column("opened_at", TIME, "Record time at which the round opened.", True, source="opened_at of round_history"),
-        Column("amulet_price_usd", AMOUNT, "Price of the coin in the round.", True, "USD per coin",
-               "amulet_price_usd of round_history"),
+        *ROUND_HISTORY.copied("amulet_price_usd"),
         Column("minted", AMOUNT, "Coin minted.", unit="coin", source="sum of minted_* of mint_burn"),
         Column("burned", AMOUNT, "Coin burned; null if an update's is not known.", True, "coin",
                "sum of burned_* of mint_burn"),

@@ -150,13 +150,7 @@ ISSUANCE: Final = computed(
     " expired and burned, and the next step or halving.",
     ("round",),
     (
-        Column("round", INT64, "Number of the round.", unit="rounds", source="round of round_history"),
-        Column("opens_at", TIME, "When transfers can begin to use the round.", True,
-               source="opens_at of round_history"),
-        Column("amulet_price_usd", AMOUNT, "Price of the coin in the round.", True, "USD per coin",
-               "amulet_price_usd of round_history"),
-        Column("amulet_to_issue_per_year", AMOUNT, "Coin to issue per year of 365 days.", True, "coin per year",
-               "amulet_to_issue_per_year of round_history"),
+        *ROUND_HISTORY.copied("round", "opens_at", "amulet_price_usd", "amulet_to_issue_per_year"),
         *(column for pair in _AMOUNTS for column in pair),
         *(column for pair in _SUMS for column in pair),
         Column("next_step_at", TIME, "When the first later round opens that the rules allow otherwise, such as after a"
@@ -168,8 +162,7 @@ ISSUANCE: Final = computed(
                "coin per year", "amuletToIssuePerYear of that step"),
         _next("allowed", "Coin that a round may issue from that step on, to all pools."),
         *(_next(f"allowed_{pool}", f"Of it, the pool of {whom}.") for pool, whom in _POOLS.items()),
-        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing, without a gap.",
-               source="whole of round_history"),
+        *ROUND_HISTORY.copied("whole"),
     ),
 )  # fmt: skip
 
@@ -227,8 +220,7 @@ SV_REWARDS: Final = computed(
                "USD", "amount times amulet_price_usd of the round, rounded half even to 10 places"),
         Column("outcome", TEXT, "open, claimed, expired or withdrawn; mixed where they differ, null where not known.",
                True, source="outcome of rewards"),
-        Column("whole", BOOL, "Whether the events hold the round from its opening to its closing, without a gap.",
-               source="whole of round_history"),
+        *ROUND_HISTORY.copied("whole"),
     ),
 )  # fmt: skip
 REWARD_FLOWS: Final = computed(

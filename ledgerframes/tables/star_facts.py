@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from ledgerframes.tables.coin_flows import MINT_BURN, MOVEMENTS, TOKEN_TRANSFERS, TRAFFIC_PURCHASES, TRANSFERS
@@ -26,11 +25,6 @@ _ROUND: Final = key("round_key", "Its round; null where none is stated.", "round
 _SYNCHRONIZER: Final = key("synchronizer_key", "Its synchronizer.", "synchronizer_id")
 
 
-def _of(table: Table, *names: str) -> tuple[Column, ...]:
-    """Columns as a table of the lake has them."""
-    return tuple(replace(column, source=f"{column.name} of {table.name}") for column in table.take(*names))
-
-
 def _party(role: str, meaning: str, *, nullable: bool = False) -> Column:
     return key(f"{role}_party_key", meaning, role, nullable=nullable)
 
@@ -43,7 +37,9 @@ FACT_UPDATES: Final = Table(
         key("update_key", "Key of the update.", "update_id"),
         *_DATE,
         _SYNCHRONIZER,
-        *_of(UPDATES, "update_id", "migration_id", "record_time", "effective_at", "kind", "workflow_id", "event_count"),
+        *UPDATES.copied(
+            "update_id", "migration_id", "record_time", "effective_at", "kind", "workflow_id", "event_count"
+        ),
     ),
 )
 
@@ -57,8 +53,8 @@ FACT_EVENTS: Final = Table(
         *_DATE,
         _SYNCHRONIZER,
         key("template_key", "Its template.", "package_name and template_name", nullable=True),
-        *_of(EVENTS, "event_id", "record_time", "event_type", "choice", "consuming", "contract_id", "node_index"),
-        *_of(EVENTS, "depth"),
+        *EVENTS.copied("event_id", "record_time", "event_type", "choice", "consuming", "contract_id", "node_index"),
+        *EVENTS.copied("depth"),
     ),
 )
 
@@ -87,7 +83,9 @@ FACT_TRANSFERS: Final = Table(
         _party("receiver", "Party that receives; null where it is not known.", nullable=True),
         _party("provider", "Party of the application; null if there is none.", nullable=True),
         _TIME,
-        *_of(TRANSFERS, "output_index", "amount", "amount_usd", "receiver_fee_ratio", "sender_fees", "kind", "reason"),
+        *TRANSFERS.copied(
+            "output_index", "amount", "amount_usd", "receiver_fee_ratio", "sender_fees", "kind", "reason"
+        ),
         Column("is_locked", BOOL, "Whether the output is locked.", source="lock of transfers"),
     ),
 )
@@ -104,7 +102,7 @@ FACT_TOKEN_TRANSFERS: Final = Table(
         _party("sender", "Party that pays; null where it is not known.", nullable=True),
         _party("receiver", "Party that receives; null where it is not known.", nullable=True),
         _TIME,
-        *_of(TOKEN_TRANSFERS, "leg", "instrument_admin", "instrument_id", "amount", "kind", "step", "reason"),
+        *TOKEN_TRANSFERS.copied("leg", "instrument_admin", "instrument_id", "amount", "kind", "step", "reason"),
     ),
 )
 
@@ -122,8 +120,8 @@ FACT_REWARDS: Final = Table(
         _ROUND,
         _party("provider", "Party whose work earned it."),
         _party("beneficiary", "Party that can mint it."),
-        *_of(REWARDS, "contract_id", "kind", "weight", "featured", "created_at", "ended_at", "outcome", "issuance"),
-        *_of(REWARDS, "amount"),
+        *REWARDS.copied("contract_id", "kind", "weight", "featured", "created_at", "ended_at", "outcome", "issuance"),
+        *REWARDS.copied("amount"),
     ),
 )  # fmt: skip
 
@@ -139,7 +137,7 @@ FACT_TRAFFIC: Final = Table(
         _party("provider", "Party that pays."),
         key("synchronizer_key", "Synchronizer that the traffic is on.", "synchronizer_id"),
         _TIME,
-        *_of(TRAFFIC_PURCHASES, "member_id", "migration_id", "bytes", "amount", "amount_usd"),
+        *TRAFFIC_PURCHASES.copied("member_id", "migration_id", "bytes", "amount", "amount_usd"),
     ),
 )
 
@@ -151,7 +149,7 @@ FACT_MINT_BURN: Final = Table(
         _UPDATE,
         *_DATE,
         _ROUND,
-        *_of(MINT_BURN, *(name for name in MINT_BURN.names if name not in {"update_id", "round"})),
+        *MINT_BURN.copied(*(name for name in MINT_BURN.names if name not in {"update_id", "round"})),
     ),
 )
 
@@ -164,8 +162,8 @@ FACT_VERDICTS: Final = Table(
         key("update_key", "The update that it became; null if fact_updates has none.", "update_id", nullable=True),
         *_DATE,
         _SYNCHRONIZER,
-        *_of(VERDICTS, "update_id", "migration_id", "record_time", "finalization_time", "result", "mediator_group"),
-        *_of(VERDICTS, "submitting_participant_uid", "has_update", "total_traffic_cost"),
+        *VERDICTS.copied("update_id", "migration_id", "record_time", "finalization_time", "result", "mediator_group"),
+        *VERDICTS.copied("submitting_participant_uid", "has_update", "total_traffic_cost"),
     ),
 )
 
@@ -191,7 +189,7 @@ FACT_MOVEMENTS: Final = Table(
         key("party_key", "Whose entry it is; null where that is not known.", "party", nullable=True),
         _party("counterparty", "The other party of a transfer; null if there is none.", nullable=True),
         _TIME,
-        *_of(MOVEMENTS, "entry", "kind", "amount", "amount_usd", "locked_change", "reason"),
+        *MOVEMENTS.copied("entry", "kind", "amount", "amount_usd", "locked_change", "reason"),
     ),
 )
 
@@ -207,9 +205,9 @@ FACT_VOTES: Final = Table(
         date_key("ended_date_key", "Day on which it was closed; null while it is open.", "completed_at", nullable=True),
         Column("ended_date", DATE, "The same as a date.", True, source="completed_at"),
         key("party_key", "Party that the action is about; null if it is about none.", "party", nullable=True),
-        *_of(VOTES, "request", "requester", "action", "weight", "amount", "reason_url", "reason_body", "opened_at"),
-        *_of(VOTES, "vote_before", "target_effective_at", "outcome", "completed_at", "effective_at", "failure"),
-        *_of(VOTES, "accepting", "rejecting", "abstaining"),
+        *VOTES.copied("request", "requester", "action", "weight", "amount", "reason_url", "reason_body", "opened_at"),
+        *VOTES.copied("vote_before", "target_effective_at", "outcome", "completed_at", "effective_at", "failure"),
+        *VOTES.copied("accepting", "rejecting", "abstaining"),
     ),
 )  # fmt: skip
 
@@ -274,11 +272,11 @@ MART_NETWORK_DAILY: Final = Table(
     ("date_key",),
     (
         *_OF_DAY,
-        *_of(
-            NETWORK_DAILY, "updates", "transactions", "reassignments", "active_parties", "payments", "paid", "paid_usd"
+        *NETWORK_DAILY.copied(
+            "updates", "transactions", "reassignments", "active_parties", "payments", "paid", "paid_usd"
         ),
-        *_of(NETWORK_DAILY, "minted", "burned", "net_change", "unexplained", "rewards_claimed", "rewards_expired"),
-        *_of(NETWORK_DAILY, "traffic_bytes", "traffic_paid", "whole"),
+        *NETWORK_DAILY.copied("minted", "burned", "net_change", "unexplained", "rewards_claimed", "rewards_expired"),
+        *NETWORK_DAILY.copied("traffic_bytes", "traffic_paid", "whole"),
     ),
 )
 
@@ -294,7 +292,7 @@ MART_PARTY_DAILY: Final = Table(
         summed("paid", "Coin that it paid to other parties", "transfers"),
         summed("received", "Coin that it received from other parties", "transfers"),
         summed("rewards_claimed", "Rewards claimed on the day", "reward_flows"),
-        *_of(NETWORK_DAILY, "whole"),
+        *NETWORK_DAILY.copied("whole"),
     ),
 )
 
@@ -306,7 +304,7 @@ MART_VALIDATOR_DAILY: Final = Table(
         *_OF_DAY,
         key("validator_key", "The validator.", "party of the validator"),
         key("party_key", "Its party in dim_party.", "party of the validator"),
-        *_of(VALIDATOR_DAILY, *VALIDATOR_DAILY.names[3:]),
+        *VALIDATOR_DAILY.copied(*VALIDATOR_DAILY.names[3:]),
     ),
 )
 
@@ -317,7 +315,7 @@ MART_APP_DAILY: Final = Table(
     (
         *_OF_DAY,
         key("party_key", "Provider of payments; of rewards who can mint them.", "party of reward_flows"),
-        *_of(APP_DAILY, *APP_DAILY.names[2:]),
+        *APP_DAILY.copied(*APP_DAILY.names[2:]),
     ),
 )
 

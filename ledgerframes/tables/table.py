@@ -86,6 +86,10 @@ class Table:
         known = {column.name: column for column in self.columns}
         return tuple(known[name] for name in names)
 
+    def copied(self, *names: str) -> tuple[Column, ...]:
+        """The same for a table that takes them from this one."""
+        return tuple(replace(column, source=f"{column.name} of {self.name}") for column in self.take(*names))
+
     def having(self, *options: str) -> Table:
         """The table with only those columns that are always loaded, or whose keyword is given."""
         selected = tuple(column for column in self.columns if not column.option or column.option in options)
