@@ -47,8 +47,6 @@ def check_whole(
     """
     if isinstance(opening, str) and opening != "nothing":
         raise InputError(f'opening={opening!r}: give a frame of contracts, or "nothing"')
-    if only := attrs.get("only"):
-        raise PartialResultError(f"{name} holds only some events ({only}); load all of them")
     if has_gap(attrs):
         other = "" if advice is None else f", or {advice}"
         why = "its load ended early, or its lake has a hole"

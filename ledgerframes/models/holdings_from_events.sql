@@ -23,10 +23,13 @@ coins as (
 sums as (
   select
     owner,
-    coalesce(sum(amount) filter (not locked), 0)::decimal(38, 10) as unlocked,
-    coalesce(sum(amount) filter (locked), 0)::decimal(38, 10) as locked,
-    coalesce(sum(fee) filter (not locked), 0)::decimal(38, 10) as fees,
-    coalesce(sum(fee) filter (locked), 0)::decimal(38, 10) as locked_fees
+    sum(amount) filter (not locked) as total_unlocked_coin,
+    sum(amount) filter (locked) as total_locked_coin,
+    sum(amount) as total_coin_holdings,
+    sum(fee) filter (not locked) as accumulated_holding_fees_unlocked,
+    sum(fee) filter (locked) as accumulated_holding_fees_locked,
+    sum(fee) as accumulated_holding_fees_total,
+    sum(amount - fee) filter (not locked) as total_available_coin
   from coins
   group by owner
 ),
@@ -43,13 +46,7 @@ select
   moment.round as computed_as_of_round,
   party_id,
   owner is not null as found,
-  coalesce(unlocked, 0)::decimal(38, 10) as total_unlocked_coin,
-  coalesce(locked, 0)::decimal(38, 10) as total_locked_coin,
-  coalesce(unlocked + locked, 0)::decimal(38, 10) as total_coin_holdings,
-  coalesce(fees, 0)::decimal(38, 10) as accumulated_holding_fees_unlocked,
-  coalesce(locked_fees, 0)::decimal(38, 10) as accumulated_holding_fees_locked,
-  coalesce(fees + locked_fees, 0)::decimal(38, 10) as accumulated_holding_fees_total,
-  coalesce(unlocked - fees, 0)::decimal(38, 10) as total_available_coin
+  coalesce(columns(sums.* exclude (owner)), 0)::decimal(38, 10)
 from parties
 cross join moment
 left join last_place on true
