@@ -74,12 +74,7 @@ def _coins(terms: str) -> Table:
             Column("created_at", TIME, "Ledger effective time of the creation.", source="/created_at"),
             Column("lock_context", TEXT, "What the lock is for, if stated.", True, source=f"{_LOCK}/optContext"),
             Column("dso", TEXT, "Party of the governing organization.", True, source=f"{terms}/dso"),
-            Column("template_id", TEXT, "Template as package hash, module and entity; an upgrade changes the hash.",
-                   source="/template_id"),
-            Column("package_name", TEXT, "Name of the package, the same across upgrades.", source="/package_name"),
-            Column("signatories", TEXTS, "Parties that signed the contract.", source="/signatories"),
-            Column("observers", TEXTS, "Parties that see the contract without signing it.", source="/observers"),
-            *ACTIVE_CONTRACTS.take("update_id", "event_id"),
+            *ACTIVE_CONTRACTS.take("template_id", "package_name", "signatories", "observers", "update_id", "event_id"),
         ),
     )  # fmt: skip
 
