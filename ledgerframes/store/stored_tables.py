@@ -10,7 +10,7 @@ from typing import Final
 
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, PagedHistory
-from ledgerframes.store.derive.tables import DERIVED_TABLES, function_of
+from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.sync.report import SYNCS
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.catalogue import CATALOGUE, table_named
@@ -100,7 +100,7 @@ def declared(name: str) -> Table:
     if known in DERIVED_TABLES:
         return DERIVED_TABLES[known]
     if known in COMPUTED:
-        raise InputError(f"a store does not keep {name!r}; compute it with {function_of(name)}(store)")
+        raise InputError(f"a store does not keep {name!r}; compute it with lf.{name}(store)")
     table_named(name, CATALOGUE | COMPUTED)
     if name not in STORED:
         raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")

@@ -82,12 +82,12 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def take(self, *names: str) -> tuple[Column, ...]:
-        """Some of its columns, in this order, for another table that has them."""
+        """Some of its columns, in this order, for another table that has them as they are."""
         known = {column.name: column for column in self.columns}
         return tuple(known[name] for name in names)
 
     def copied(self, *names: str) -> tuple[Column, ...]:
-        """The same for a table that takes them from this one."""
+        """Some of its columns for a table that is computed from this one, which is their source."""
         return tuple(replace(column, source=f"{column.name} of {self.name}") for column in self.take(*names))
 
     def having(self, *options: str) -> Table:

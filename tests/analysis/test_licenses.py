@@ -170,8 +170,6 @@ REFUSED = {
         ROUNDS,
         "rounds has 3 known rounds, 10 to 40, and 2 of 3 validators .* 3 to 9",
     ),
-    "after": ({"a": 41}, ROUNDS, "1 of 1 validators first received in rounds 41 to 41"),
-    "both": ({"a": 1, "b": 99}, ROUNDS, "2 of 2 validators first received in rounds 1 to 99"),
     "not given": ({"a": 10, "b": 11}, None, r"rounds= is needed.* 2 validators"),
     "none": ({"a": 10}, ROUNDS.head(0), "no known round, and 1 of 1 validators"),
     "no times": ({"a": 10}, ROUNDS.drop(columns="opens_at"), "no column.*opens_at"),

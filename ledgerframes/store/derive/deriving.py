@@ -25,7 +25,7 @@ from ledgerframes.store.derive.chunks import HistoryReader
 from ledgerframes.store.derive.kept_rows import files_of, open_rows
 from ledgerframes.store.derive.progress import NEW, Basis, read, why_again
 from ledgerframes.store.derive.rules import Change, changes, supply_rows
-from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS, function_of
+from ledgerframes.store.derive.tables import DERIVABLE, NEEDS, OPEN_CONTRACTS, SUMMED, VERSIONS
 from ledgerframes.store.documents import Progress
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
@@ -105,7 +105,7 @@ class _Run:
                 how += '"objects"'
             raise PartialResultError(
                 f"{lake.url}: coin_history needs the history from ledger begin, and this store begins later; {how}, or"
-                f" use {function_of('coin_history')}(store, opening=...)"
+                " use lf.coin_history(store, opening=...)"
             )
         names = [name for name in VERSIONS if name in wanted or name == _CARRIED]
         self._tables = {name: self._root.own(name) for name in names}

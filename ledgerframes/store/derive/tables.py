@@ -47,11 +47,6 @@ SUMMED: Final = "supply_per_round"
 NEEDS: Final = {"rewards": ("round_history",), SUMMED: ("round_history", "mint_burn")}
 
 
-def function_of(name: str) -> str:
-    """The function that computes a table, such as `lf.coin_history`."""
-    return COMPUTED[name].endpoints[0].partition("(")[0]
-
-
 def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
     """The requested tables with the inputs that they need, in the order of writing.
 
@@ -70,7 +65,7 @@ def derivable(wanted: Iterable[str], argument: str) -> tuple[str, ...]:
         if table in COMPUTED:
             raise InputError(
                 f"{argument}: a store does not keep {table!r}; compute it when you need it with"
-                f" {function_of(table)}(store). It keeps {', '.join(DERIVABLE)}"
+                f" lf.{table}(store). It keeps {', '.join(DERIVABLE)}"
             )
         hint = did_you_mean(table, DERIVABLE) or f"; there are {', '.join(DERIVABLE)}"
         raise InputError(f"{argument}: {table!r} is not a computed table{hint}")
