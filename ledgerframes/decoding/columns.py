@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,8 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from ledgerframes.errors import DecodeError
-from ledgerframes.tables.table import Table
+from ledgerframes.tables.kinds import JSON, TIME
+from ledgerframes.tables.table import Column, Table
 from ledgerframes.timestamps import EARLIEST
 
 #: Canonical spelling of a time with up to six digits: no trailing zeros in the fraction.
@@ -21,6 +23,14 @@ SIX_DIGITS = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"
 
 class Irregular(Exception):  # noqa: N818 - it never leaves the package: it means: decode leniently
     """A value is not in its canonical form; the lenient decoder interprets it."""
+
+
+def column(declared: Column, values: Sequence[Any]) -> pa.Array:
+    """A column of the declared kind from members as the canonical form has them; JSON is raw, and null where empty."""
+    if declared.kind is TIME:
+        # Servers trim this time, and pad record time and effective time to six digits.
+        return canonical_times(values, TRIMMED if declared.name == "created_at" else SIX_DIGITS)
+    return raw_json(values) if declared.kind is JSON else pa.array(values, declared.kind.arrow)
 
 
 def text(values: Sequence[str | None]) -> pa.Array:
@@ -39,11 +49,6 @@ def raw_json(values: Sequence[Raw | bytes]) -> pa.Array:
     buffers = [valid, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(values))]
     # Built as binary and cast, because only the cast checks that the bytes are UTF-8.
     return pa.Array.from_buffers(pa.binary(), len(values), buffers).cast(pa.string())
-
-
-def texts(values: Sequence[Sequence[str] | None]) -> pa.Array:
-    """A column of lists of text."""
-    return pa.array(values, pa.list_(pa.string()))
 
 
 def canonical_times(values: Sequence[str | None], spelling: str) -> pa.Array:

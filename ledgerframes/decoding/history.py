@@ -6,7 +6,7 @@ item by item, and results in the same columns plus `extra`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final
@@ -17,13 +17,14 @@ import pyarrow as pa
 from msgspec import UNSET, Raw
 
 from ledgerframes.decoding import columns as col
-from ledgerframes.decoding.columns import SIX_DIGITS, TRIMMED, Irregular
+from ledgerframes.decoding.columns import SIX_DIGITS, Irregular
 from ledgerframes.decoding.lenient import canonical_item, tree_error
 from ledgerframes.decoding.page_index import ENDPOINT
-from ledgerframes.decoding.structs import NO_JSON, Item, Page
+from ledgerframes.decoding.structs import NO_JSON, Item, Page, ReassignmentEvent
 from ledgerframes.decoding.tree import Forest, TreeError, grow
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS, UPDATES
+from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import DAY, month_of
 
 ALL: Final = frozenset({"updates", "events", "reassignments"})
@@ -31,6 +32,10 @@ ALL: Final = frozenset({"updates", "events", "reassignments"})
 _page = msgspec.json.Decoder(Page)
 #: Record batches by table name, for the requested tables.
 Batches = dict[str, pa.RecordBatch]
+#: What every transaction has and no reassignment.
+_of_transaction: Final = attrgetter(
+    *("migration_id", "workflow_id", "synchronizer_id", "effective_at", "root_event_ids", "events_by_id")
+)
 _NO_REASSIGNMENTS: Final = pa.RecordBatch.from_pylist([], REASSIGNMENTS.schema)  # most pages have none
 
 
@@ -149,24 +154,12 @@ class _ItemColumns:
 
 
 def _is_transaction(item: Item) -> bool:
-    return not (
-        item.migration_id is UNSET
-        or item.workflow_id is UNSET
-        or item.synchronizer_id is UNSET
-        or item.effective_at is UNSET
-        or item.root_event_ids is UNSET
-        or item.events_by_id is UNSET
-    )
+    return UNSET not in _of_transaction(item)
 
 
 def _is_reassignment(item: Item) -> bool:
     return (
-        item.migration_id is UNSET
-        and item.workflow_id is UNSET
-        and item.synchronizer_id is UNSET
-        and item.effective_at is UNSET
-        and item.root_event_ids is UNSET
-        and item.events_by_id is UNSET
+        all(member is UNSET for member in _of_transaction(item))
         and item.external_transaction_hash is UNSET
         and item.event is not UNSET
         and (item.event.created_event is UNSET) != (item.event.contract_id is UNSET)
@@ -193,23 +186,29 @@ def _or_null(values: Iterable[Any]) -> list[Any]:
     return [None if value is UNSET else value for value in values]
 
 
+def _filled(table: Table, own: dict[str, pa.Array], read: Callable[[str], Sequence[Any]]) -> dict[str, pa.Array]:
+    """A table's columns: its own, and those that `read` has the members of the same name for."""
+    return own | {one.name: col.column(one, read(one.name)) for one in table.columns if one.name not in own}
+
+
 def _updates(taken: _Items, shared: _ItemColumns) -> dict[str, pa.Array]:
     items = taken.items
-    return shared.columns | {
+
+    def read(name: str) -> list[Any]:
+        return _or_null(map(attrgetter(name), items))
+
+    own = shared.columns | {
         "kind": col.text([_kind(item) for item in items]),
         "synchronizer_id": shared.synchronizers,
-        "effective_at": col.canonical_times(_or_null(item.effective_at for item in items), SIX_DIGITS),
         # An empty workflow id means that none was set.
-        "workflow_id": col.text([name or None for name in _or_null(item.workflow_id for item in items)]),
-        "root_event_ids": col.texts(_or_null(item.root_event_ids for item in items)),
+        "workflow_id": col.text([name or None for name in read("workflow_id")]),
         # A reassignment has one event, which is in a table of its own.
         "event_count": pa.array(
             [1 if item.events_by_id is UNSET else len(item.events_by_id) for item in items], pa.int64()
         ),
-        "external_transaction_hash": col.text(_or_null(item.external_transaction_hash for item in items)),
-        "offset": col.text(_or_null(item.offset for item in items)),
         "extra": col.text([taken.extras.get(position) for position in range(len(items))]),
     }
+    return _filled(UPDATES, own, read)
 
 
 def _events(taken: _Items, shared: _ItemColumns, endpoint: str) -> dict[str, pa.Array]:
@@ -231,11 +230,18 @@ def _events(taken: _Items, shared: _ItemColumns, endpoint: str) -> dict[str, pa.
     extras: list[str | None] = [None] * len(forest.events)
     for row, note in notes:
         extras[row] = note
-    return shared.of(owners) | _event_columns(forest) | {
+    events = forest.events
+    template_ids, template_names = col.templates([event.template_id for event in events])
+    own = shared.of(owners) | {
         "synchronizer_id": shared.synchronizers.take(pa.array(owners)),
         "node_index": pa.array(_count_up(sizes), pa.int64()),
+        "parent_event_id": col.text(forest.parents),
+        "depth": pa.array(forest.depths, pa.int64()),
+        "template_id": template_ids,
+        "template_name": template_names,
         "extra": col.text(extras),
-    }  # fmt: skip
+    }
+    return _filled(EVENTS, own, lambda name: list(map(attrgetter(name), events)))
 
 
 def _count_up(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -245,59 +251,22 @@ def _count_up(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return index
 
 
-def _event_columns(forest: Forest) -> dict[str, pa.Array]:
-    events = forest.events
-
-    def of_all(attribute: str) -> list[Any]:
-        return list(map(attrgetter(attribute), events))
-
-    template_ids, template_names = col.templates(of_all("template_id"))
-    return {
-        "event_id": col.text(of_all("event_id")),
-        "parent_event_id": col.text(forest.parents),
-        "depth": pa.array(forest.depths, pa.int64()),
-        "event_type": col.text(of_all("event_type")),
-        "contract_id": col.text(of_all("contract_id")),
-        "template_id": template_ids,
-        "template_name": template_names,
-        "package_name": col.text(of_all("package_name")),
-        "choice": col.text(of_all("choice")),
-        "consuming": pa.array(of_all("consuming"), pa.bool_()),
-        "interface_id": col.text(of_all("interface_id")),
-        "acting_parties": col.texts(of_all("acting_parties")),
-        "child_event_ids": col.texts(of_all("child_event_ids")),
-        "signatories": col.texts(of_all("signatories")),
-        "observers": col.texts(of_all("observers")),
-        # Servers trim this time, and pad record time and effective time to six digits.
-        "created_at": col.canonical_times(of_all("created_at"), TRIMMED),
-        "payload": col.raw_json(of_all("payload")),
-        "exercise_result": col.raw_json(of_all("exercise_result")),
-    }
-
-
 def _reassignments(taken: _Items, shared: _ItemColumns) -> dict[str, pa.Array]:
     events: list[Any] = [taken.items[position].event for position in shared.reassignments]
     contracts = _or_null(event.created_event for event in events)
 
-    def of_contracts(attribute: str, otherwise: Any = None) -> list[Any]:
-        return [otherwise if contract is None else getattr(contract, attribute) for contract in contracts]
+    def read(name: str) -> list[Any]:
+        if name in ReassignmentEvent.__struct_fields__:
+            return _or_null(map(attrgetter(name), events))
+        nothing = NO_JSON if name == "payload" else None
+        return [nothing if contract is None else getattr(contract, name) for contract in contracts]
 
-    template_ids, template_names = col.templates(of_contracts("template_id"))
-    return shared.of(shared.reassignments) | {
+    template_ids, template_names = col.templates(read("template_id"))
+    own = shared.of(shared.reassignments) | {
         "kind": col.text([_kind(taken.items[position]) for position in shared.reassignments]),
-        "submitter": col.text([event.submitter for event in events]),
-        "source_synchronizer": col.text([event.source_synchronizer for event in events]),
-        "target_synchronizer": col.text([event.target_synchronizer for event in events]),
-        "unassign_id": col.text(_or_null(event.unassign_id for event in events)),
-        "reassignment_counter": pa.array([event.reassignment_counter for event in events], pa.int64()),
         "contract_id": col.text([(event.created_event or event).contract_id for event in events]),
-        "event_id": col.text(of_contracts("event_id")),
         "template_id": template_ids,
         "template_name": template_names,
-        "package_name": col.text(of_contracts("package_name")),
-        "created_at": col.canonical_times(of_contracts("created_at"), TRIMMED),
-        "signatories": col.texts(of_contracts("signatories")),
-        "observers": col.texts(of_contracts("observers")),
-        "payload": col.raw_json(of_contracts("payload", NO_JSON)),
         "extra": col.text([taken.event_extras.get(position, {}).get("") for position in shared.reassignments]),
     }
+    return _filled(REASSIGNMENTS, own, read)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from types import NoneType
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
@@ -21,18 +19,17 @@ from ledgerframes.decoding.structs import (
     Event,
     ExercisedEvent,
     Item,
+    Member,
     OtherEvent,
     Reassignment,
     ReassignmentEvent,
     Transaction,
+    members_of,
 )
 from ledgerframes.decoding.tree import TreeError
 from ledgerframes.errors import DecodeError
-from ledgerframes.timestamps import format_timestamp, format_trimmed, parse_timestamp
+from ledgerframes.timestamps import parse_timestamp
 
-# Real servers pad these two to six digits and trim `created_at`; another spelling is kept in `extra`.
-_SIX: Final = {"record_time": format_timestamp, "effective_at": format_timestamp}
-_TRIMMED: Final = {"created_at": format_trimmed}
 _NULL: Final = b"null"
 _members: Final = msgspec.json.Decoder(dict[str, Raw])
 _KNOWN_EVENTS: Final[dict[str, type[Struct]]] = {
@@ -137,7 +134,7 @@ def _other(
     """Decode an event of an unknown kind: fill the columns that fit, and keep every member."""
     differences.values.update((pointer_to("", name), raw) for name, raw in members.items())
     values: dict[str, Any] = {}
-    for member in _members_of(OtherEvent):
+    for member in members_of(OtherEvent):
         if member.decode and member.wire in members and member.name not in {"event_id", "event_type"}:
             try:
                 values[member.name] = member.decode(members[member.wire])
@@ -177,33 +174,6 @@ def _contract(members: dict[str, Raw], origin: Origin, differences: Differences)
     return AssignedContract(event_type="created_event", **values)
 
 
-@dataclass(frozen=True)
-class _Member:
-    """A declared member of a Struct: how to read it, and what may be missing."""
-
-    name: str
-    wire: str
-    required: bool
-    nullable: bool
-    decode: Callable[[Raw], Any] | None  # None: kept raw
-    spell: Callable[[int], str] | None  # for a time, its canonical spelling
-
-
-@cache
-def _members_of(struct: type[Struct]) -> tuple[_Member, ...]:
-    return tuple(
-        _Member(
-            info.name,
-            info.encode_name,
-            info.required,
-            NoneType in get_args(info.type),
-            None if info.type is Raw else msgspec.json.Decoder(info.type).decode,
-            _SIX.get(info.encode_name) or _TRIMMED.get(info.encode_name),
-        )
-        for info in msgspec.structs.fields(struct)
-    )
-
-
 def _read(
     struct: type[Struct],
     members: dict[str, Raw],
@@ -214,7 +184,7 @@ def _read(
 ) -> dict[str, Any]:
     """Read the members that a Struct declares, and record all others."""
     values: dict[str, Any] = {}
-    for member in _members_of(struct):
+    for member in members_of(struct):
         if member.name in done:
             continue
         raw = members.pop(member.wire, None)
@@ -237,7 +207,7 @@ def _read(
 
 
 def _value(
-    member: _Member, decode: Callable[[Raw], Any], raw: Raw, origin: Origin, differences: Differences, prefix: str
+    member: Member, decode: Callable[[Raw], Any], raw: Raw, origin: Origin, differences: Differences, prefix: str
 ) -> Any:
     try:
         value = decode(raw)

@@ -8,16 +8,25 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from ledgerframes.decoding.personal import MARK
+from ledgerframes.decoding.structs import (
+    AssignedContract,
+    CreatedEvent,
+    ExercisedEvent,
+    Member,
+    Reassignment,
+    ReassignmentEvent,
+    Transaction,
+    members_of,
+)
 from ledgerframes.errors import DecodeError, InputError
-from ledgerframes.timestamps import format_timestamp, format_trimmed
 
 Row = Mapping[str, Any]
 Grouped = tuple[Row, Sequence[Row], Row | None]
 
-_CREATED: Final = "created_event"
-_EXERCISED: Final = "exercised_event"
+_KINDS: Final[Mapping[str, type[Struct]]] = {"created_event": CreatedEvent, "exercised_event": ExercisedEvent}
 _ABSENT: Final = "absent"
 
 
@@ -61,80 +70,47 @@ def rebuild_rows(rows: Iterable[Grouped]) -> Iterator[dict[str, Any]]:
         yield _transaction(row, events) if row["kind"] == "transaction" else _reassignment(row, leg or {})
 
 
+def _sent(struct: type[Struct], row: Row, **own: Any) -> dict[str, Any]:
+    """The members that a Struct declares, out of a row; those that are optional and null were not sent.
+
+    Args:
+        struct: the members.
+        row: their values, by the names of columns.
+        own: values that are not in the row, or are other ones there.
+    """
+    members = {}
+    for member in members_of(struct):
+        value = own[member.name] if member.name in own else _as_sent(member, row[member.name])
+        if value is not None or member.required:
+            members[member.wire] = value
+    return members
+
+
+def _as_sent(member: Member, value: Any) -> Any:
+    if value is not None and member.spell is not None:
+        return member.spell(value)
+    return read_json(value) if value is not None and member.decode is None else value
+
+
 def _transaction(row: Row, events: Sequence[Row]) -> dict[str, Any]:
-    item = {
-        "update_id": row["update_id"],
-        "migration_id": row["migration_id"],
-        "workflow_id": row["workflow_id"] or "",
-        "record_time": format_timestamp(row["record_time"]),
-        "synchronizer_id": row["synchronizer_id"],
-        "effective_at": format_timestamp(row["effective_at"]),
-        "root_event_ids": list(row["root_event_ids"]),
-        "events_by_id": {event["event_id"]: _event(event) for event in events},
-    }
-    for name in ("offset", "external_transaction_hash"):
-        if row[name] is not None:
-            item[name] = row[name]
+    by_id = {event["event_id"]: _event(event) for event in events}
+    item = _sent(Transaction, row, workflow_id=row["workflow_id"] or "", events_by_id=by_id)
     return apply_extra(item, row["extra"])
 
 
 def _event(row: Row) -> dict[str, Any]:
-    if row["event_type"] == _CREATED:
-        event = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
-    elif row["event_type"] == _EXERCISED:
-        event = {
-            "event_type": _EXERCISED,
-            "event_id": row["event_id"],
-            "contract_id": row["contract_id"],
-            "template_id": row["template_id"],
-            "package_name": row["package_name"],
-            "choice": row["choice"],
-            "choice_argument": read_json(row["payload"]),
-            "child_event_ids": list(row["child_event_ids"]),
-            "exercise_result": read_json(row["exercise_result"]),
-            "consuming": row["consuming"],
-            "acting_parties": list(row["acting_parties"]),
-            "interface_id": row["interface_id"],
-        }
-    else:
-        event = {}  # every member of an unknown kind is in extra
+    kind = _KINDS.get(row["event_type"])
+    # Every member of an unknown kind is in extra.
+    event = {} if kind is None else {"event_type": row["event_type"], **_sent(kind, row)}
     return apply_extra(event, row["extra"])
 
 
-def _contract(row: Row) -> dict[str, Any]:
-    return {
-        "contract_id": row["contract_id"],
-        "template_id": row["template_id"],
-        "package_name": row["package_name"],
-        "create_arguments": read_json(row["payload"]),
-        "created_at": format_trimmed(row["created_at"]),
-        "signatories": list(row["signatories"]),
-        "observers": list(row["observers"]),
-    }
-
-
 def _reassignment(update: Row, row: Row) -> dict[str, Any]:
-    event = {
-        "submitter": row["submitter"],
-        "source_synchronizer": row["source_synchronizer"],
-        "target_synchronizer": row["target_synchronizer"],
-        "migration_id": row["migration_id"],
-        "reassignment_counter": row["reassignment_counter"],
-    }
-    if row["unassign_id"] is not None:
-        event["unassign_id"] = row["unassign_id"]
-    if row["kind"] == "assignment":
-        event["created_event"] = {"event_type": _CREATED, "event_id": row["event_id"], **_contract(row)}
-    else:
-        event["contract_id"] = row["contract_id"]
-    item = {
-        "update_id": update["update_id"],
-        "record_time": format_timestamp(update["record_time"]),
-        "event": apply_extra(event, row["extra"]),
-    }
-    if update["offset"] is not None:
-        item["offset"] = update["offset"]
-    return apply_extra(item, update["extra"])
+    assigned = row["kind"] == "assignment"
+    created = _sent(AssignedContract, row, event_type="created_event") if assigned else None
+    contract_id = None if assigned else row["contract_id"]
+    event = _sent(ReassignmentEvent, row, contract_id=contract_id, created_event=created)
+    return apply_extra(_sent(Reassignment, update, event=apply_extra(event, row["extra"])), update["extra"])
 
 
 def apply_extra(item: dict[str, Any], extra: str | None) -> dict[str, Any]:

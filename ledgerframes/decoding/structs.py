@@ -2,14 +2,21 @@
 
 Members that fit these Structs become columns unchanged; the others are converted by `lenient`, which keeps the
 difference. Payloads stay raw bytes. Class variables list what a kind of event lacks, so that a column can be read from
-all events alike.
+all events alike. `members_of` lists the members by which `lenient` reads an item and `rebuild` writes it again.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
+import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+from ledgerframes.timestamps import format_timestamp, format_trimmed
 
 #: Stands for a JSON member that an event lacks; no JSON value is that short.
 NO_JSON: Final = b""
@@ -155,3 +162,35 @@ class Page(Struct):
     """The answer of POST /v2/updates."""
 
     transactions: list[Item]
+
+
+# Real servers pad these two to six digits and trim `created_at`; another spelling is kept in `extra`.
+_SPELLINGS: Final = {"record_time": format_timestamp, "effective_at": format_timestamp, "created_at": format_trimmed}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A declared member of a Struct: how to read and write it, and what may be missing."""
+
+    name: str
+    wire: str
+    required: bool
+    nullable: bool
+    decode: Callable[[Raw], Any] | None  # None: kept raw
+    spell: Callable[[int], str] | None  # for a time, its canonical spelling
+
+
+@cache
+def members_of(struct: type[Struct]) -> tuple[Member, ...]:
+    """The members of a Struct, in the order of its declaration."""
+    return tuple(
+        Member(
+            info.name,
+            info.encode_name,
+            info.required,
+            NoneType in get_args(info.type),
+            None if info.type is Raw else msgspec.json.Decoder(info.type).decode,
+            _SPELLINGS.get(info.encode_name),
+        )
+        for info in msgspec.structs.fields(struct)
+    )
