@@ -74,22 +74,6 @@ def _rows(value: object) -> int | None:
     return size[0] if isinstance(size, tuple) and len(size) == 2 and isinstance(size[0], int) else None
 
 
-def raising(text: str, *errors: str) -> str:
-    """Extend a docstring by errors that its function shares with others, after those that it names itself.
-
-    Args:
-        text: the docstring, without indentation; an error that it names itself is not added.
-        errors: the lines to add, such as `InputError: an argument breaks a rule.`
-    """
-    head, heading, rest = text.partition("\n\nRaises:")
-    if not heading:
-        head, heading, rest = text.partition("\n\nExample:")
-        heading, rest = "\n\nRaises:", heading + rest
-    own, end, tail = rest.partition("\n\n") if not rest.startswith("\n\n") else ("", "", rest)
-    shared = "".join(f"\n    {error}" for error in errors if f"\n    {error.partition(':')[0]}:" not in own)
-    return head + heading + own + shared + end + tail
-
-
 def whole_number(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
     """Read a whole number of any library's integer type; True and False are not numbers.
 

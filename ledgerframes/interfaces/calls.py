@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, 
 
 import msgspec
 
-from ledgerframes.arguments import raising
 from ledgerframes.config.settings import Interface
+from ledgerframes.docstrings import described, documented
 from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
 from ledgerframes.transport import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request, Sender, Stop
 
@@ -25,6 +25,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 S = TypeVar("S", bound="Calls")
 
+_UNSERVED: Final = "NotFoundError: the server does not serve the route."
 _REFUSED: Final = "InputError: an argument breaks a rule; nothing was sent."
 
 
@@ -78,14 +79,16 @@ class Call(Generic[T]):
 
 
 def sends(
-    endpoint: Endpoint | None = None, *, neighbour: bool = False
+    endpoint: Endpoint | None = None, *, neighbour: bool = False, like: Callable[..., Any] | None = None
 ) -> Callable[[Callable[Concatenate[S, P], Call[T]]], Callable[Concatenate[S, P], T]]:
     """Declare a call of an interface: its method sends what `make` returns, `preview` and `raw` run it otherwise.
 
     Args:
         endpoint: the endpoint to try first; None if the caller passes it.
         neighbour: whether it is not of the contract, but a further endpoint of the same server.
+        like: the call whose docstring describes the arguments that this one's leaves out.
     """
+    shared = {} if like is None else described(like, "Args")
 
     def declare(make: Callable[Concatenate[S, P], Call[T]]) -> Callable[Concatenate[S, P], T]:
         @wraps(make)
@@ -94,8 +97,10 @@ def sends(
 
         declared: Any = sent
         declared.makes, declared.endpoint, declared.neighbour = make, endpoint, neighbour
-        if (text := inspect.getdoc(make)) and len(inspect.signature(make).parameters) > 1:
-            declared.__doc__ = raising(text, _REFUSED)
+        parameters = list(inspect.signature(make).parameters)[1:]
+        if text := inspect.getdoc(make):  # missing under python -OO
+            errors = [*([_UNSERVED] if neighbour else []), *([_REFUSED] if parameters else [])]
+            declared.__doc__ = documented(text, parameters, shared, errors)
         return cast("Callable[Concatenate[S, P], T]", declared)
 
     return declare

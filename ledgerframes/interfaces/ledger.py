@@ -120,7 +120,7 @@ class Ledger(LedgerReadCalls):
 
         Args:
             commands: at least one `AssignCommand` or `UnassignCommand`.
-            command_id: with user and submitter, what identifies the change among completions.
+            command_id: with the user and the parties, what identifies the change among completions.
             submitter: the party on whose behalf it runs.
             user_id: the user; left out, it is the token's.
             workflow_id: marks updates that belong together.
@@ -130,7 +130,7 @@ class Ledger(LedgerReadCalls):
         body = reassignment_json(commands, command_id, submitter, user, workflow_id, submission_id)
         return Call(SUBMIT_REASSIGNMENT.request(json={"reassignmentCommands": body}), _nothing)
 
-    @sends(SUBMIT_AND_WAIT_FOR_REASSIGNMENT)
+    @sends(SUBMIT_AND_WAIT_FOR_REASSIGNMENT, like=submit_reassignment)
     def submit_and_wait_for_reassignment(
         self,
         commands: Iterable[ReassignmentCommand],
@@ -145,12 +145,6 @@ class Ledger(LedgerReadCalls):
         """Submit one reassignment and wait for it (contract: submit-and-wait-for-reassignment).
 
         Args:
-            commands: see `submit_reassignment`.
-            command_id: likewise.
-            submitter: likewise.
-            user_id: likewise.
-            workflow_id: likewise.
-            submission_id: likewise.
             event_format: which events the answer shows; servers show none without it.
 
         Raises:
@@ -164,7 +158,7 @@ class Ledger(LedgerReadCalls):
             body["eventFormat"] = event_format_json(event_format, "event_format")
         return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), read_reassignment)
 
-    @sends(SUBMIT_AND_WAIT_FOR_TREE)
+    @sends(SUBMIT_AND_WAIT_FOR_TREE, like=submit_reassignment)
     def submit_and_wait_for_transaction_tree(
         self,
         commands: Iterable[Command],
@@ -188,15 +182,11 @@ class Ledger(LedgerReadCalls):
 
         Args:
             commands: at least one command.
-            command_id: with user and parties, what identifies the change among completions.
             act_as: the parties on whose behalf it runs; servers want at least one.
-            user_id: the user; left out, it is the token's.
             read_as: parties whose contracts may be read besides.
-            workflow_id: marks updates that belong together.
             deduplication_period: for how long, or since which offset, the same change is refused.
             min_ledger_time_abs: earliest ledger time, in UTC.
             min_ledger_time_rel: earliest ledger time, counted from the submission.
-            submission_id: distinguishes submissions of the same change; give a new one for each.
             disclosed_contracts: contracts the parties do not see themselves.
             synchronizer_id: the synchronizer to use.
             package_id_selection_preference: package ids to prefer where a name leaves a choice.
@@ -275,12 +265,11 @@ class Ledger(LedgerReadCalls):
         }
         return Call(UPLOAD_PACKAGE.request(query=query, content=dar_bytes(dar)), _nothing)
 
-    @sends(VALIDATE_DAR)
+    @sends(VALIDATE_DAR, like=upload_package)
     def validate_dar(self, dar: Dar, *, synchronizer_id: str | None = None) -> Call[None]:
         """Check a DAR against the vetted packages; nothing is stored (contract: POST /v2/dars/validate).
 
         Args:
-            dar: its bytes, or a `Path` to read them from.
             synchronizer_id: against which synchronizer's vetted packages.
 
         Raises:

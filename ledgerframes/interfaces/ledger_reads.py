@@ -154,7 +154,7 @@ class LedgerReadCalls(Calls):
         update-by-id, that route is used.
 
         Args:
-            update_id: the transaction's id.
+            update_id: the id of the transaction.
             requesting_parties: whose events to show: every template, creations and exercises.
             transaction_format: which events to show, and how; not together with `requesting_parties`. Without
                 either, whatever any party sees is shown, which requires the right to read as any party.
@@ -170,7 +170,7 @@ class LedgerReadCalls(Calls):
         newer = UPDATE_BY_ID.request(json=body | {"updateFormat": {"includeTransactions": shown}})
         return Call(older, read_transaction, alternatives=(newer,))
 
-    @sends(UPDATE_BY_ID, neighbour=True)
+    @sends(UPDATE_BY_ID, neighbour=True, like=transaction_by_id)
     def update_by_id(
         self,
         update_id: str,
@@ -180,12 +180,11 @@ class LedgerReadCalls(Calls):
     ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
         """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
 
-        If the server has only transaction-by-id, that is asked; it does not know reassignments.
+        If the server has only transaction-by-id, that is asked; it does not know reassignments. The format's events are
+        those of a reassignment, too.
 
         Args:
             update_id: the update's id.
-            requesting_parties: whose events to show; see `transaction_by_id`.
-            transaction_format: see above; its event format applies to a reassignment, too.
 
         Raises:
             NotFoundError: the participant does not know the update.
@@ -197,7 +196,7 @@ class LedgerReadCalls(Calls):
         older = TRANSACTION_BY_ID.request(json=body | {"transactionFormat": shown})
         return Call(newer, read_update, alternatives=(older,))
 
-    @sends(UPDATE_BY_HASH, neighbour=True)
+    @sends(UPDATE_BY_HASH, neighbour=True, like=transaction_by_id)
     def update_by_hash(
         self,
         hash: str,  # noqa: A002 - the field's word
@@ -209,8 +208,6 @@ class LedgerReadCalls(Calls):
 
         Args:
             hash: as the participant writes it, in `transaction_hash` of a transaction or a prepared submission.
-            requesting_parties: whose events to show; see `transaction_by_id`.
-            transaction_format: likewise.
 
         Raises:
             NotFoundError: the participant does not know the hash, or its release does not serve the route.
@@ -232,7 +229,7 @@ class LedgerReadCalls(Calls):
         """
         return Call(LEDGER_END.request(), reads(LedgerEnd))
 
-    @sends(UPDATES_PAGE, neighbour=True)
+    @sends(UPDATES_PAGE, neighbour=True, like=transaction_by_id)
     def updates_page(
         self,
         *,
@@ -247,21 +244,17 @@ class LedgerReadCalls(Calls):
         """Read a page of transactions and reassignments (POST /v2/updates/get-updates-page).
 
         For a further page give the same arguments and `page_token`, and ask the same participant: with several, use
-        `net.ledger.on(server)`. Without `end_inclusive`, in ascending order, there is always a further page.
+        `net.ledger.on(server)`. Without `end_inclusive`, in ascending order, there is always a further page. The
+        format's events are those of reassignments, too.
 
         Args:
-            requesting_parties: whose events to show: every template, creations and exercises.
-            transaction_format: which events to show, and how; not together with `requesting_parties`. Its event format
-                holds for reassignments, too. Without either, whatever any party sees is shown, which requires the right
-                to read as any party.
             begin_exclusive: only updates after this offset; None or 0 begins with the participant's history.
             end_inclusive: only updates up to this offset.
-            page_size: the most updates to return; the participant chooses without it, and refuses too large ones.
+            page_size: the most items to return; the participant chooses without it, and refuses too large ones.
             page_token: the `next_page_token` of the page before; None or empty is the first page.
             descending: newest first.
 
         Raises:
-            NotFoundError: the participant's release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
         shown_events = chosen_json(requesting_parties, transaction_format)
@@ -279,7 +272,7 @@ class LedgerReadCalls(Calls):
         )
         return Call(UPDATES_PAGE.request(json=body), read_updates_page)
 
-    @sends(CONTRACTS_PAGE, neighbour=True)
+    @sends(CONTRACTS_PAGE, neighbour=True, like=updates_page)
     def active_contracts_page(
         self,
         *,
@@ -299,11 +292,8 @@ class LedgerReadCalls(Calls):
             event_format: which contracts to show, and how; not together with `requesting_parties`. Without either,
                 every party's are shown, which requires the right to read as any party.
             at_offset: the offset; the participant's newest without it. At 0 nothing is active.
-            page_size: the most entries to return; the participant chooses without it, and refuses too large ones.
-            page_token: the `next_page_token` of the page before; None or empty is the first page.
 
         Raises:
-            NotFoundError: the participant's release does not serve the route.
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
         chosen = chosen_format(requesting_parties, event_format, "event_format")

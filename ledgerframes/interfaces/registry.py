@@ -101,9 +101,6 @@ class Registry(Calls):
     def info(self) -> Call[RegistryInfo]:
         """Read who manages the instruments and which interfaces the registry serves (GET /registry/metadata/v1/info).
 
-        Raises:
-            NotFoundError: the registry does not serve the route.
-
         Example:
             >>> import ledgerframes as lf
             >>> with lf.sandbox(updates=50) as net:
@@ -122,10 +119,6 @@ class Registry(Calls):
 
         Returns:
             None if the admin manages no such instrument.
-
-        Raises:
-            InputError: the id is not text, or empty; nothing was sent.
-            NotFoundError: the registry does not serve the route.
         """
         path = {"instrumentId": fits(instrument_id, Text, "instrument_id")}
         return Call(INSTRUMENT.request(path=path), reads(Instrument), missing=None)

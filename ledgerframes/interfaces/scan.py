@@ -75,7 +75,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         # v1 first: unlike its successor it is in the contract, and a server without it answers 404 at once.
         return Call(older, Update.read, alternatives=(newer,))
 
-    @sends(UPDATES)
+    @sends(UPDATES, like=update_by_id)
     def updates(
         self,
         *,
@@ -91,16 +91,18 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         Args:
             after: `(migration id, time)`; items strictly after it are returned. None is ledger begin.
             page_size: the most items to return, 1 to 1000; an operator may allow fewer.
-            value_encoding: see `update_by_id`.
         """
         size, encoding = fits(page_size, Positive32, "page_size"), encoding_of(value_encoding)
         return Call(self.update_pages.page_request(cursor_of(after), size, **encoding), HistoryPage.read)
 
-    @sends(UPDATE_BY_HASH)
+    @sends(UPDATE_BY_HASH, like=update_by_id)
     def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
         """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
 
         A scan answers 404 for updates committed before it began indexing hashes, so every configured scan is asked.
+
+        Args:
+            hash: the hash, as in the column external_transaction_hash of updates.
 
         Raises:
             NotFoundError: no scan has the hash indexed.
@@ -147,7 +149,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         older = EARLIEST_ROUND_OLD.request()
         return Call(EARLIEST_ROUND.request(), reads(int, "earliest_round"), alternatives=(older,))
 
-    @sends(EVENTS, neighbour=True)
+    @sends(EVENTS, neighbour=True, like=updates)
     def events(
         self, *, after: Bound | None = None, page_size: int = 1000, value_encoding: ValueEncoding | None = None
     ) -> Call[HistoryPage]:
@@ -155,11 +157,6 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
 
         Use `load_verdicts` for more than a page: items that share a record time can be cut apart by a page's end, and
         "after" then skips the rest of them.
-
-        Args:
-            after: `(migration id, time)`; items strictly after it are returned. None is ledger begin.
-            page_size: the most items to return, 1 to 1000; an operator may allow fewer.
-            value_encoding: see `update_by_id`.
         """
         size, encoding = fits(page_size, Positive32, "page_size"), encoding_of(value_encoding)
         request = self.pages(EVENT_HISTORY).page_request(cursor_of(after), size, **encoding)

@@ -154,9 +154,6 @@ class CurrentCalls(Calls):
 
         Returns:
             None if the synchronizer does not know the member.
-
-        Raises:
-            NotFoundError: the scan does not serve the route.
         """
         path = {
             "domain_id": fits(synchronizer, Text, "synchronizer"),
@@ -206,9 +203,6 @@ class CurrentCalls(Calls):
 
         Args:
             provider: the party id.
-
-        Raises:
-            InputError: `provider` is not a party id; nothing was sent.
         """
         path = {"provider_party_id": fits(provider, PartyId, "provider")}
         return Call(FEATURED_APP.request(path=path), reads_optional(Contract, "featured_app_right"))

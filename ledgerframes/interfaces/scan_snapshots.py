@@ -126,9 +126,6 @@ class SnapshotCalls(Calls):
 
         Returns:
             None if there is no such snapshot.
-
-        Raises:
-            NotFoundError: the scan does not serve the route.
         """
         query = {
             "before": format_timestamp(to_micros(before, "before")),
@@ -157,7 +154,7 @@ class SnapshotCalls(Calls):
                 `package-name:Module:Entity`; 1,000 at most.
             parties: only contracts that one of these signs or observes; 1,000 at most.
             after: the `next_page_token` of the previous page, from the same server and route. A text is sent to
-                /v2/state/acs only, a number never.
+                the newest route only, a number never.
             page_size: return at most this many contracts; scans allow 1,000 by default.
             route: ask only this route; by default the newest that the scan has.
 
@@ -172,7 +169,7 @@ class SnapshotCalls(Calls):
         )
         return _page((ACTIVE_CONTRACTS, ACTIVE_CONTRACTS_V1, ACTIVE_CONTRACTS_V0), body, route)
 
-    @sends(COINS, neighbour=True)
+    @sends(COINS, neighbour=True, like=active_contracts)
     def coins(
         self,
         *,
@@ -186,13 +183,7 @@ class SnapshotCalls(Calls):
         """Read one page of the coins of some parties at a snapshot (POST /v2/holdings/state; older scans: /v1, /v0).
 
         Args:
-            record_time: the snapshot's own time, as `snapshot_time` returns it.
-            migration_id: the snapshot's migration id.
             owners: the owners' party ids; 1,000 at most, which `load_coins` splits longer lists into.
-            after: the `next_page_token` of the previous page, from the same server and route. A text is sent to
-                /v2/holdings/state only, a number never.
-            page_size: return at most this many coins.
-            route: ask only this route; by default the newest that the scan has.
 
         Raises:
             NotFoundError: there is no such snapshot, or the scan serves none of the routes.

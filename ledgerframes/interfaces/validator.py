@@ -179,7 +179,6 @@ class Validator(Calls):
             party: the party id.
 
         Raises:
-            InputError: `party` is not a party id; nothing was sent.
             NotFoundError: the validator does not know the path.
         """
         request = TRANSFER_PREAPPROVAL.request(path={"party": fits(party, PartyId, "party")})

@@ -6,13 +6,13 @@ A loader of a history is given a `HistoryRequest`, which `history_reading` reads
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from ledgerframes.arguments import choice, did_you_mean, flag, raising, refuse, shown, suggesting, whole_number
+from ledgerframes.arguments import choice, did_you_mean, flag, refuse, shown, suggesting, whole_number
+from ledgerframes.docstrings import described, documented
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, Lists, check_shape
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, PagedHistory
@@ -31,8 +31,7 @@ R = TypeVar("R")
 #: The keywords of every loader of a table, and of those that return one item, or several tables.
 FORM: Final = ("columns", "as_", "decimals", "lists", "limit", "allow_partial")
 SHAPE: Final = ("as_", "decimals", "lists")
-_NET: Final = "    net: the network; its scan is asked."
-_ARGUMENT: Final = re.compile(r"(?m)^ {4}(?=\w+: )")
+_NET: Final = "net: the network; its scan is asked."
 _ERRORS: Final = (
     "RequestError: the server gave no answer.",
     "DecodeError: an answer breaks the contract.",
@@ -217,7 +216,7 @@ def history_loader(
 def _public(
     load: Callable[..., R],
     first: Callable[..., Any],
-    described: Callable[..., Any],
+    form: Callable[..., Any],
     keywords: Sequence[str],
     *,
     errors: Sequence[str],
@@ -229,11 +228,11 @@ def _public(
     Args:
         load: the loader; its docstring describes `net`, if something else than the scan is asked.
         first: makes the loader's first argument of the network and the keywords.
-        described: the function that takes the keywords and describes them.
+        form: the function that takes the keywords and describes them.
         keywords: their names.
         errors: for the docstring, those that `load` shares with others.
         note: a paragraph before the arguments.
-        kinds: annotations of keywords that differ from those of `described`.
+        kinds: annotations of keywords that differ from those of `form`.
     """
 
     @wraps(load)
@@ -244,22 +243,11 @@ def _public(
 
     wrapper: Any = run
     parameters = list(inspect.signature(load).parameters.values())[1:]
-    known = inspect.signature(described).parameters
+    known = inspect.signature(form).parameters
     net = inspect.Parameter("net", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Network")
     common = [known[name].replace(annotation=(kinds or {}).get(name, known[name].annotation)) for name in keywords]
     wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *parameters, *common])
-    if own_text := inspect.getdoc(load):  # missing under python -OO
-        texts = _texts_of(described)
-        front, end, tail = own_text.partition("\n\nReturns:\n")
-        words, _, head = front.partition("\n\nArgs:\n")
-        described_net = () if head.lstrip().startswith("net: ") else (_NET,)
-        arguments = [*described_net, *filter(None, [head]), *(f"    {texts[name]}" for name in keywords)]
-        before = f"{words}\n\n{note}" if note else words
-        wrapper.__doc__ = raising("\n".join([f"{before}\n\nArgs:", *arguments]) + end + tail, *errors)
+    if text := inspect.getdoc(load):  # missing under python -OO
+        arguments = described(form, "Args") | {"net": _NET}
+        wrapper.__doc__ = documented(text, wrapper.__signature__.parameters, arguments, errors, note=note)
     return suggesting(wrapper)
-
-
-def _texts_of(function: Callable[..., Any]) -> dict[str, str]:
-    """The texts of the arguments in a docstring."""
-    section = (inspect.getdoc(function) or "").partition("Args:\n")[2].partition("\n\n")[0]
-    return {text.partition(":")[0]: text.rstrip() for text in _ARGUMENT.split(section)[1:]}
