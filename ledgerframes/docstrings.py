@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from textwrap import fill
 from typing import Any, Final
 
 #: The sections of a docstring, in their order.
@@ -19,7 +20,13 @@ def described(function: Callable[..., Any], section: str) -> dict[str, str]:
 
 
 def documented(
-    text: str, names: Iterable[str], arguments: Mapping[str, str], errors: Iterable[str], *, note: str = ""
+    text: str,
+    names: Iterable[str],
+    arguments: Mapping[str, str],
+    errors: Iterable[str],
+    *,
+    note: str = "",
+    result: str = "",
 ) -> str:
     """Extend a docstring by what its function shares with others; it keeps its own words for an argument or an error.
 
@@ -29,6 +36,7 @@ def documented(
         arguments: those that others describe, by name.
         errors: those that others raise, such as `InputError: an argument breaks a rule.`
         note: a paragraph before the arguments.
+        result: what the function returns, where the docstring does not say it.
     """
     words, sections = _split(text)
     own, raised = _items(sections.get("Args", "")), _items(sections.get("Raises", ""))
@@ -36,6 +44,8 @@ def documented(
     known = {**arguments, **own}
     sections["Args"] = "\n".join(f"    {known[name]}" for name in names if name in known)
     sections["Raises"] = "\n".join(f"    {error}" for error in (raised | shared | raised).values())
+    if result:
+        sections.setdefault("Returns", fill(result, 116, initial_indent=" " * 4, subsequent_indent=" " * 4))
     present = (f"{heading}:\n{sections[heading]}" for heading in _SECTIONS if sections.get(heading))
     return "\n\n".join([words, *filter(None, [note]), *present])
 

@@ -144,6 +144,8 @@ def load_active_contracts(
 def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = None, page_size: int = 1000) -> Any:
     """Load the coins of some parties at a snapshot: one row per coin contract, locked ones too.
 
+    Rows are in the order of creation; `attrs["cursor"]` is the snapshot's migration id and record time.
+
     Endpoint: POST /v2/holdings/state; older scans: POST /v1/holdings/state, POST /v0/holdings/state.
 
     Args:
@@ -152,11 +154,6 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
             of one snapshot.
         at: a time, or a pair (migration id, time): the newest snapshot at or before it; the newest of all by default.
         page_size: how many coins to request at once; a server that allows fewer sends its maximum.
-
-    Returns:
-        One row per coin: owner, amount (in coin), created_round, locked, contract_id and more;
-        `lf.describe("coins")` lists every column with its unit. Rows are in the order of creation;
-        `attrs["cursor"]` is the snapshot's migration id and record time.
 
     Raises:
         InputError: an argument is not valid, or the scan serves none of the routes.

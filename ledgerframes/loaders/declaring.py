@@ -46,6 +46,8 @@ _ERRORS_OF_HISTORIES: Final = (
 _UNBOUNDED: Final = """Without `start`, `end`, `last` or `limit` it loads the whole history if that is not more than
 100,000 {items} and 1 GB of answers; otherwise it raises an InputError that estimates the whole."""
 
+_ORDER: Final = "Rows are in the order of migration id, record time and the server; times are UTC in microseconds."
+
 
 def loader(
     table: Table, *, needs: Sequence[Endpoint] = (), instead: str = "", keywords: Sequence[str] = FORM
@@ -62,7 +64,8 @@ def loader(
     Returns:
         A decorator that makes the public function. It takes the network in place of the `TableLoad`, then the loader's
         own arguments, then `keywords` and those of the columns; its signature and docstring have all of them. The
-        docstring says that the scan is asked, and for which of `needs`, unless the loader's own says something else.
+        docstring says that the scan is asked, and for which of `needs`, and what is returned, unless the loader's own
+        says something else.
     """
     options = {column.option for column in table.columns} - {""}
     refused = "InputError: an argument is not valid" + (", or the scan does not serve the route." if needs else ".")
@@ -74,7 +77,8 @@ def loader(
         common = (*sorted(options), *keywords)
         asked = f"Endpoint{'s'[: len(needs) - 1]}: {', '.join(map(str, needs))}."
         note = asked if needs and "Endpoint" not in (load.__doc__ or "Endpoint") else ""
-        return _public(load, load_of, TableLoad.of, common, errors=(refused, *_ERRORS), note=note)
+        result = _result(table)
+        return _public(load, load_of, TableLoad.of, common, errors=(refused, *_ERRORS), note=note, result=result)
 
     return declare
 
@@ -97,6 +101,8 @@ KEYWORDS: Final = (
 class HistoryRequest:
     """One load of a history; its values are those of the loader's keywords, checked before anything is sent.
 
+    `TableLoad.of` describes those that loaders of all tables take: `as_`, `decimals`, `lists` and `allow_partial`.
+
     Args:
         net: the network.
         history: the history to read.
@@ -111,11 +117,6 @@ class HistoryRequest:
         columns: the columns to keep, in this order; all by default. Where several tables are loaded, by table
             name.
         page_size: items per request; reduced if a server allows fewer.
-        as_: `"pandas"`, `"arrow"` or `"polars"`.
-        decimals: how pandas holds amounts: `"float"`, `"exact"` (`Decimal`), `"arrow"`, `"string"`; by default as
-            the network's `connect(decimals=)` says, else `"float"`.
-        lists: how pandas holds lists: `"tuple"`, or `"arrow"`, which is quicker and can do less.
-        allow_partial: when an error ends the load early, return what was loaded, with `attrs["complete"]` False.
         progress: True shows a bar, False nothing, None a bar on a terminal or in a notebook.
         source: `"pages"`, or `"objects"` for the compressed files that newer scans write about once a day (young,
             and not on every scan). Objects have nothing of the last day or two (`attrs["range"]` says where they
@@ -205,12 +206,20 @@ def history_loader(
     keywords = (*KEYWORDS, *more)
     kinds = {} if len(tables) == 1 else {"columns": "ByTable"}
     note = _UNBOUNDED.format(items="updates" if history is UPDATE_HISTORY else "items")
+    result = f"{_result(CATALOGUE[tables[0]])} {_ORDER}" if len(tables) == 1 else ""
 
     def declare(load: Callable[..., R]) -> Callable[..., R]:
         request = partial(HistoryRequest, history=history, tables=tables)
-        return _public(load, request, HistoryRequest, keywords, errors=_ERRORS_OF_HISTORIES, note=note, kinds=kinds)
+        errors = _ERRORS_OF_HISTORIES
+        return _public(load, request, HistoryRequest, keywords, errors=errors, note=note, result=result, kinds=kinds)
 
     return declare
+
+
+def _result(table: Table) -> str:
+    """The text of what a loader of a table returns, by the declaration of the table."""
+    names = ", ".join(table.having().names)
+    return f'{table.meaning} The columns are {names}; `lf.describe("{table.name}")` lists them with meaning and unit.'
 
 
 def _public(
@@ -221,6 +230,7 @@ def _public(
     *,
     errors: Sequence[str],
     note: str = "",
+    result: str = "",
     kinds: Mapping[str, str] | None = None,
 ) -> Callable[..., R]:
     """The public function of a loader: it takes the network, the loader's own arguments after the first one, keywords.
@@ -232,6 +242,7 @@ def _public(
         keywords: their names.
         errors: for the docstring, those that `load` shares with others.
         note: a paragraph before the arguments.
+        result: what is returned, if the loader's docstring does not say it.
         kinds: annotations of keywords that differ from those of `form`.
     """
 
@@ -248,6 +259,8 @@ def _public(
     common = [known[name].replace(annotation=(kinds or {}).get(name, known[name].annotation)) for name in keywords]
     wrapper.__signature__ = inspect.signature(load).replace(parameters=[net, *parameters, *common])
     if text := inspect.getdoc(load):  # missing under python -OO
-        arguments = described(form, "Args") | {"net": _NET}
-        wrapper.__doc__ = documented(text, wrapper.__signature__.parameters, arguments, errors, note=note)
+        arguments = {**described(TableLoad.of, "Args"), **described(form, "Args"), "net": _NET}
+        wrapper.__doc__ = documented(
+            text, wrapper.__signature__.parameters, arguments, errors, note=note, result=result
+        )
     return suggesting(wrapper)

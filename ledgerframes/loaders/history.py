@@ -146,10 +146,6 @@ def load_events(
         party: keep only events in which this party acts, signs or observes, or one of several.
         choice: keep only exercises of this choice, or of one of several.
 
-    Returns:
-        One row per event of a transaction, in preorder, in the order of migration id, record time and the server. Times
-        are UTC in microseconds; `lf.describe("events")` lists every column with its unit.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
@@ -164,10 +160,6 @@ def load_events(
 @history_loader(UPDATE_HISTORY, ("reassignments",))
 def load_reassignments(request: HistoryRequest) -> Any:
     """Load the table `reassignments` of a part of the update history (contract: POST /v2/updates).
-
-    Returns:
-        One row per leg of a reassignment, in the order of migration id, record time and the server. Times are UTC in
-        microseconds; `lf.describe("reassignments")` lists every column with its unit.
 
     Example:
         >>> import ledgerframes as lf

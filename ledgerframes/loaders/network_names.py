@@ -30,14 +30,11 @@ def load_names(load: TableLoad, *, prefix: str | None = None) -> Any:
     """Load the names of the name service, network-wide, with the parties that own them.
 
     The server returns at most 1,000 names and no next page. If an answer is full, the names are requested again by
-    prefixes that are one character longer, as often as needed; names consist of a to z, digits, `_`, `-` and `.`.
+    prefixes that are one character longer, as often as needed; names consist of a to z, digits, `_`, `-` and `.`. Rows
+    are in alphabetical order; the operator's own names have no contract and do not expire.
 
     Args:
         prefix: only names that begin with this.
-
-    Returns:
-        One row per name, in alphabetical order: name, party, contract_id, expires_at and more; the operator's own names
-        have no contract and do not expire.
 
     Raises:
         PartialResultError: an answer is full and longer prefixes do not split it.

@@ -30,12 +30,9 @@ _PHASES: Final = {"open_mining_rounds": "open", "issuing_mining_rounds": "issuin
 def load_rounds(load: TableLoad) -> Any:
     """Load the present mining rounds: open, issuing, and closed but not yet settled.
 
-    They come from two requests, so a round that changes its phase in between can be missing or appear twice.
-
-    Returns:
-        One row per round and phase, in the order of the rounds' numbers: round, phase, opens_at and more;
-        `lf.describe("rounds")` lists every column with its unit. `attrs["phases"]` says which were asked for: a
-        validator alone does not serve the closed ones.
+    They come from two requests, so a round that changes its phase in between can be missing or appear twice. Rows are
+    in the order of the rounds' numbers. `attrs["phases"]` says which phases were asked for: a validator alone does not
+    serve the closed ones.
 
     Example:
         >>> import ledgerframes as lf
@@ -70,10 +67,7 @@ def load_rounds(load: TableLoad) -> Any:
     instead="look for the contracts of Splice.Amulet:FeaturedAppRight with lf.load_active_contracts",
 )
 def load_featured_apps(load: TableLoad) -> Any:
-    """Load the featured app rights, one row per right.
-
-    Returns:
-        One row per right: contract_id, provider and more; a party can hold several.
+    """Load the featured app rights; a party can hold several.
 
     Example:
         >>> import ledgerframes as lf
@@ -93,11 +87,9 @@ def load_featured_apps(load: TableLoad) -> Any:
     instead="look for the contracts of Splice.DsoRules:DsoRules with lf.load_active_contracts",
 )
 def load_super_validators(load: TableLoad) -> Any:
-    """Load the super validators, which run the network together: weights, participants and addresses.
+    """Load the super validators, which run the network together, in the order of the rules.
 
-    Returns:
-        One row per super validator, in the order of the rules: party, name, reward_weight, participant_id and more. The
-        addresses are those on the synchronizer of the rules; null if a super validator has announced no node.
+    The addresses are those on the synchronizer of the rules; null if a super validator has announced no node.
 
     Example:
         >>> import ledgerframes as lf
@@ -135,11 +127,7 @@ def _members_of(members: dict[str, Raw]) -> list[Raw]:
 
 @loader(SCANS, needs=(routes.SCANS,), instead="lf.load_super_validators names them too")
 def load_scans(load: TableLoad) -> Any:
-    """Load the addresses of all scans of the network.
-
-    Returns:
-        One row per scan and synchronizer: url, sv_name and synchronizer_id. The operator of a scan states its address:
-        check it before you connect.
+    """Load the addresses of all scans of the network, as their operators state them: check one before you connect.
 
     Example:
         >>> import ledgerframes as lf
@@ -175,12 +163,8 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
 
     Args:
         members: member ids, `PAR::…` of a participant or `MED::…` of a mediator; one row for each different one,
-            in this order.
+            in this order. `found` is False and the amounts are null for one that the synchronizer does not know.
         synchronizer: id of the synchronizer; by default that of the coin's rules, read with one GET /v0/dso.
-
-    Returns:
-        One row per member: found, total_consumed, total_limit and total_purchased in bytes. `found` is False and the
-        amounts are null for a member that the synchronizer does not know.
 
     Example:
         >>> import ledgerframes as lf
@@ -234,11 +218,8 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     Endpoint: GET /v0/validators/validator-faucets; a long list is split into several requests.
 
     Args:
-        validators: party ids of validators; one row for each different one, in this order.
-
-    Returns:
-        One row per validator: found, the number of rounds collected and missed, the first and last round. `found` is
-        False and the rest null for a party without a license.
+        validators: party ids of validators; one row for each different one, in this order. `found` is False and the
+            rest null for a party without a license.
 
     Example:
         >>> import ledgerframes as lf

@@ -27,10 +27,6 @@ def load_licenses(load: TableLoad) -> Any:
     A license is created again at every change and can move between pages while they are read, so only the newest one of
     each validator is kept (by `created_at`; of equal ones the last received). The order is the server's.
 
-    Returns:
-        One row per validator: contract_id, created_at, validator, sponsor, last_active_at, first_round, last_round,
-        coupons_missed, version and more; `lf.describe("licenses")` lists every column with its unit.
-
     Raises:
         PagingError: the scan repeats a page token.
 
@@ -71,10 +67,6 @@ def _newest(batch: pa.RecordBatch) -> pa.RecordBatch:
 def load_name_rules(load: TableLoad) -> Any:
     """Load the rules of the name service, one row (contract: POST /v0/ans-rules).
 
-    Returns:
-        One row: contract_id, template_id, created_at, payload and more; `lf.describe("name_rules")` lists every column
-        with its unit.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
@@ -92,10 +84,6 @@ def load_transfer_offers(load: TableLoad) -> Any:
 
     Args:
         net: the network; its validator is asked, with a token.
-
-    Returns:
-        One row per offer: contract_id, sender, receiver, amount with its unit, description, expires_at, tracking_id and
-        more; `lf.describe("transfer_offers")` lists every column with its unit.
 
     Example:
         >>> import ledgerframes as lf
@@ -115,11 +103,7 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str]) -> Any:
 
     Args:
         net: the network; its validator is asked once per party, with a token.
-        parties: party ids, one row for each different one; `found` is False if there is no preapproval.
-
-    Returns:
-        One row per party, in the order of `parties`: party, found, and the contract if there is one;
-        `lf.describe("transfer_preapprovals")` lists every column with its unit.
+        parties: party ids, one row for each different one, in this order; `found` is False if there is no preapproval.
 
     Example:
         >>> import ledgerframes as lf
@@ -159,15 +143,11 @@ def load_instruments(load: TableLoad) -> Any:
     Each issuer has a registry of its own, so all of `connect(registry_url=[…])` are asked, one after the other.
     `instrument_admin` is the issuer's party, by which and its id the ledger knows an instrument, and `source` the
     registry's address; of two addresses with one admin the first is read. Older registries leave out the supply, pause
-    and account fields: those columns are null, and `paused` is False; the admin is null where none is named.
+    and account fields: those columns are null, and `paused` is False; the admin is null where none is named. If
+    `allow_partial` lets one fail, `attrs["source"]` has those that answered.
 
     Args:
         net: the network; its registries are asked.
-
-    Returns:
-        One row per registry and instrument: instrument_id, symbol, total_supply (in the instrument's own unit),
-        total_supply_as_of, decimals, paused, instrument_admin, source and more; `lf.describe("instruments")` lists
-        every column with its unit. If `allow_partial` lets one fail, `attrs["source"]` has those that answered.
 
     Raises:
         PagingError: a registry repeats a page token.
@@ -215,10 +195,6 @@ def load_name_entries(load: TableLoad) -> Any:
     Args:
         net: the network; its validator is asked, with a token.
 
-    Returns:
-        One row per entry: contract_id, name, amount with its unit, expires_at, payment_interval_us and
-        payment_duration_us (microseconds); `lf.describe("name_entries")` lists every column with its unit.
-
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=50) as net:
@@ -237,10 +213,6 @@ def load_users(load: TableLoad) -> Any:
 
     Args:
         net: the network; its ledger interface is asked, with a token.
-
-    Returns:
-        One row per user: user_id, primary_party, is_deactivated, identity_provider_id and more; `lf.describe("users")`
-        lists every column with its unit.
 
     Example:
         >>> import ledgerframes as lf
