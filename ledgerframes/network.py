@@ -204,8 +204,10 @@ def connect(
         read_timeout: seconds without data in the middle of an answer.
         deadline: seconds for one attempt as a whole.
         max_answer_bytes: the largest accepted answer, in bytes after decompression.
-        ledger_carrier: the header that carries the ledger's token: `"bearer"` or `"websocket"`.
-        ca_file: certificates (PEM) of a private authority, trusted in addition to the usual ones.
+        ledger_carrier: the header that carries the ledger's token (contract: Authentication): `"bearer"` or
+            `"websocket"`.
+        ca_file: certificates (PEM) of a private authority, trusted in addition to the usual ones, which are the
+            public authorities, or those that `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or `SSL_CERT_DIR` name.
         insecure_http: True sends tokens over plain http beyond this machine too, for a participant inside a cluster or
             a compose network. Anyone on the network path can read them, as an `InsecureHttpWarning` says.
         personal: True keeps personal data, the contact points of validators' operators, in what is loaded, expanded

@@ -100,28 +100,7 @@ class Secret:
 class Settings:
     """Everything a `Transport` needs to know; checked when made, and shown without its tokens.
 
-    Args:
-        scan_url: base URLs of the scan interface, in the order of preference; validator and ledger have their own.
-        registry_url: base URLs of token registries, one for each issuer, none of which answers for another.
-        scan_token: a token for the scan interface, text or a function; the other three have their own.
-        rate: requests per second and host; loopback is never held back. `burst` may be sent at once.
-        parallel: requests to one host under way at the same time.
-        attempts: the maximum number of attempts of a safe request.
-        budget: seconds for one request with all its attempts and waits.
-        connect_timeout: seconds for a connection to be established.
-        read_timeout: seconds of silence in the middle of an answer.
-        deadline: seconds for one attempt as a whole.
-        max_answer_bytes: the largest accepted answer, in bytes after decompression.
-        ledger_carrier: the header that carries the ledger's token (contract: Authentication).
-        ca_file: certificates (PEM) of a private authority, trusted in addition to the usual ones, which are the
-            public authorities, or those that `SSL_CERT_FILE`, `REQUESTS_CA_BUNDLE` or `SSL_CERT_DIR` name.
-        personal: keep personal data: the contact points that operators of validators gave. Without it, licenses,
-            `expand`, exports and reports leave them out; docs/howto/personal-data.md says where they remain.
-        insecure_http: send tokens over plain http beyond loopback too, as to a participant in the same cluster.
-        failover: which scans are asked if one fails: those of `scan_url` ("given"), or after them also those that
-            they list ("network").
-        decimals: how loaders give amounts to pandas where their own `decimals=` is left out: `"float"`, `"exact"`
-            (`Decimal`), `"arrow"` or `"string"`.
+    `connect` describes the values, its arguments, and these are their defaults. URLs are in the order of preference.
 
     Raises:
         ConfigurationError: a value breaks a rule; the message names it.
