@@ -18,7 +18,7 @@ import msgspec
 
 from ledgerframes.config.settings import Interface
 from ledgerframes.docstrings import described, documented
-from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
+from ledgerframes.errors import LedgerframesError, NotFoundError
 from ledgerframes.transport import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request, Sender, Stop
 
 T = TypeVar("T")
@@ -116,11 +116,11 @@ def declared_call(calls: Calls, name: str) -> Callable[..., Call[Any]]:
     """The method that creates an interface's call of a name.
 
     Raises:
-        InputError: there is no such call.
+        AttributeError: there is no such call.
     """
     own = calls_of(type(calls))
     if name not in own:
-        raise InputError(f"{name!r} is not a call of {calls.interface}: give one of {', '.join(own)}")
+        raise AttributeError(f"{name!r} is not a call of {calls.interface}: give one of {', '.join(own)}")
     make: Callable[..., Call[Any]] = own[name].__get__(calls)
     return make
 
@@ -152,7 +152,7 @@ class Calls:
     def preview(self) -> Runner[Prepared]:
         """The same methods, run without sending: each returns its request as a `Prepared`, the token masked.
 
-        `net.scan.preview.updates(page_size=10)`, or by name `net.scan.preview("updates", page_size=10)`.
+        Such as `net.scan.preview.updates(page_size=10)`.
         """
         return Runner(self, lambda call: self._sender.prepare(call.request))
 
@@ -160,8 +160,8 @@ class Calls:
     def raw(self) -> Runner[Answer[bytes] | None]:
         """The same methods, run without decoding: each returns an `Answer` with the body's bytes.
 
-        `net.scan.raw.validator_licenses()`, or by name `net.scan.raw("validator_licenses")`. The body is checked to be
-        whole JSON. None if the call takes the server's 404 for "there is none".
+        Such as `net.scan.raw.validator_licenses()`. The body is checked to be whole JSON. None if the call takes the
+        server's 404 for "there is none".
         """
         return Runner(self, lambda call: call.send_raw(self._sender))
 
@@ -202,26 +202,9 @@ class Runner(Generic[T]):
         self._calls = calls
         self._run = run
 
-    def __call__(self, call: str, /, *arguments: Any, **options: Any) -> T:
-        """Run a call that is given by name.
-
-        Args:
-            call: the method's name, such as `"updates"`.
-            arguments: its arguments.
-            options: its keyword arguments.
-
-        Raises:
-            InputError: there is no such call, or the arguments break a rule.
-            RequestError: it is sent, and the server gave no answer.
-        """
-        return self._run(declared_call(self._calls, call)(*arguments, **options))
-
     def __getattr__(self, name: str) -> Callable[..., T]:
         """The call's method, with its signature and docstring."""
-        try:
-            make = declared_call(self._calls, name)
-        except InputError as error:
-            raise AttributeError(str(error)) from None
+        make = declared_call(self._calls, name)
 
         @wraps(getattr(self._calls, name))
         def run(*arguments: Any, **options: Any) -> T:

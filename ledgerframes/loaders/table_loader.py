@@ -133,7 +133,7 @@ class OneServer(Generic[Interface]):
 
     def raw(self, call: str, **options: Any) -> Answer[bytes]:
         """Send a call that is given by name, whose answer is never missing."""
-        answer = self.calls.raw(call, **options)
+        answer: Answer[bytes] | None = getattr(self.calls.raw, call)(**options)
         assert answer is not None
         self.url = answer.server
         self.origin.servers[source_of(answer.server)] = None

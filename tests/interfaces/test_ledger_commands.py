@@ -105,7 +105,7 @@ def test_a_file_is_read_and_what_is_no_dar_is_refused(call, tmp_path):
         r"none\.dar' cannot be read: No such file": tmp_path / "none.dar",
     }
 
-    assert ledger.preview(call, tmp_path / "app.dar").body == DAR
+    assert getattr(ledger.preview, call)(tmp_path / "app.dar").body == DAR
     for said, dar in refused.items():
         with pytest.raises(InputError, match=said):
             getattr(ledger, call)(dar)
