@@ -17,9 +17,9 @@ from ledgerframes.loaders.history import (
 from ledgerframes.loaders.holdings import load_holdings_summary
 from ledgerframes.loaders.ledger import load_ledger_history, load_ledger_transaction
 from ledgerframes.loaders.ledger_contracts import load_ledger_contracts
-from ledgerframes.loaders.network_names import load_names
 from ledgerframes.loaders.network_now import (
     load_featured_apps,
+    load_names,
     load_rounds,
     load_scans,
     load_super_validators,

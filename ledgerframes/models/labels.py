@@ -12,7 +12,7 @@ import pandas as pd
 from ledgerframes.arguments import path as read_path
 from ledgerframes.arguments import shown, suggesting
 from ledgerframes.errors import InputError
-from ledgerframes.loaders.network_names import load_names
+from ledgerframes.loaders.network_now import load_names
 from ledgerframes.loaders.public import load_featured_apps, load_licenses, load_super_validators
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import columns_of, inputs_of

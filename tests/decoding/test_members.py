@@ -5,8 +5,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from ledgerframes.decoding.members import members_of
-from ledgerframes.decoding.pages import COMPILED, choice
+from ledgerframes.decoding.pages import COMPILED, choice, members_of
 from ledgerframes.errors import InputError
 from ledgerframes.models.payloads.columns import leaves
 from tests.fuzz import members

@@ -10,8 +10,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from ledgerframes.decoding.members import members_of
-from ledgerframes.decoding.pages import PYTHON, VARIABLE
+from ledgerframes.decoding.pages import PYTHON, VARIABLE, members_of
 from ledgerframes.models.payloads.columns import leaves
 from tests.fuzz.mutations import NAMES, Members, containers, mutate, parse, write
 

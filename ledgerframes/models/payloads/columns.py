@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
-from ledgerframes.decoding.members import members_of
+from ledgerframes.decoding.pages import members_of
 from ledgerframes.errors import InputError, visible
 from ledgerframes.models.payloads.parts import map_chunks
 
