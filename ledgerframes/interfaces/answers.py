@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import Any, Final, Literal, TypeVar, cast, get_args
+from typing import Any, Final, Generic, Literal, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import Raw, Struct
@@ -18,6 +18,7 @@ from msgspec import Raw, Struct
 from ledgerframes.errors import DecodeError, LedgerframesError
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 def exact(text: str) -> Decimal:
@@ -220,18 +221,18 @@ def update_item(raw: bytes | Raw) -> UpdateItem:
 
 
 @dataclass(frozen=True)
-class Update:
+class Update(Generic[T_co]):
     """One update as a server sent it.
 
     Attributes:
-        raw: the JSON of the item.
+        raw: its JSON, the same whichever route gave it.
         item: the same, typed.
     """
 
     raw: bytes = field(repr=False)
-    item: UpdateItem
+    item: T_co
 
-    @classmethod
-    def read(cls, body: bytes) -> Update:
-        """Read the body of a look-up by id or by hash."""
-        return cls(body, update_item(body))
+
+def read_update(body: bytes) -> Update[UpdateItem]:
+    """Read the body of a look-up by id or by hash."""
+    return Update(body, update_item(body))

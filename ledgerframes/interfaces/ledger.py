@@ -10,6 +10,7 @@ from typing import Final
 
 from ledgerframes.arguments import shown
 from ledgerframes.errors import InputError
+from ledgerframes.interfaces.answers import Update
 from ledgerframes.interfaces.calls import Call, sends
 from ledgerframes.interfaces.commands import (
     Command,
@@ -25,7 +26,6 @@ from ledgerframes.interfaces.commands import (
 )
 from ledgerframes.interfaces.event_formats import EventFormat, event_format_json
 from ledgerframes.interfaces.ledger_answers import (
-    LedgerAnswer,
     Reassignment,
     TransactionTree,
     read_reassignment,
@@ -141,7 +141,7 @@ class Ledger(LedgerReadCalls):
         workflow_id: str | None = None,
         submission_id: str | None = None,
         event_format: EventFormat | None = None,
-    ) -> Call[LedgerAnswer[Reassignment]]:
+    ) -> Call[Update[Reassignment]]:
         """Submit one reassignment and wait for it (contract: submit-and-wait-for-reassignment).
 
         Args:
@@ -177,7 +177,7 @@ class Ledger(LedgerReadCalls):
         package_id_selection_preference: Iterable[str] = (),
         prefetch_contract_keys: Iterable[PrefetchContractKey] = (),
         taps_max_passes: int | None = None,
-    ) -> Call[LedgerAnswer[TransactionTree]]:
+    ) -> Call[Update[TransactionTree]]:
         """Submit commands, all or none, and wait for the tree (contract: submit-and-wait-for-transaction-tree).
 
         Args:

@@ -5,16 +5,14 @@ Events come flat or under `value`; both are read alike. Members that a release d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ledgerframes.interfaces.answers import exact, members_of
+from ledgerframes.interfaces.answers import Update, exact, members_of
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
 class TraceContext(Struct, frozen=True):
@@ -128,19 +126,6 @@ class Reassignment(Struct, frozen=True, kw_only=True, rename="camel"):
     events: list[LedgerEvent] = []
 
 
-@dataclass(frozen=True)
-class LedgerAnswer(Generic[T_co]):
-    """An update as the participant sent it.
-
-    Attributes:
-        raw: its JSON, the same whichever route gave it.
-        item: the same, typed.
-    """
-
-    raw: bytes = field(repr=False)
-    item: T_co
-
-
 _KINDS: Final = frozenset(
     {
         "CreatedEvent", "ArchivedEvent", "ExercisedEvent", "CreatedTreeEvent", "ExercisedTreeEvent",
@@ -152,7 +137,7 @@ _NULL: Final = b"null"
 _any: Final = msgspec.json.Decoder(float_hook=exact)
 
 
-def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
+def read_transaction(body: bytes) -> Update[LedgerTransaction]:
     """Read the answer of transaction-by-id, or of update-by-id, which replaces it."""
     members = members_of(body)
     if "update" in members:
@@ -162,7 +147,7 @@ def read_transaction(body: bytes) -> LedgerAnswer[LedgerTransaction]:
     return _answer(_member(members, "transaction"), LedgerTransaction)
 
 
-def read_update(body: bytes) -> LedgerAnswer[LedgerTransaction | Reassignment]:
+def read_update(body: bytes) -> Update[LedgerTransaction | Reassignment]:
     """Read the answer of update-by-id, or of transaction-by-id, which replaces it."""
     members = members_of(body)
     update = {} if "transaction" in members else members_of(_member(members, "update"))
@@ -177,12 +162,12 @@ def creation_members(created: bytes | Raw) -> dict[str, Raw]:
     return members_of(next(iter(members.values()))) if len(members) == 1 else members
 
 
-def read_tree(body: bytes) -> LedgerAnswer[TransactionTree]:
+def read_tree(body: bytes) -> Update[TransactionTree]:
     """Read the answer of submit-and-wait-for-transaction-tree."""
     return _answer(_member(members_of(body), "transactionTree"), TransactionTree)
 
 
-def read_reassignment(body: bytes) -> LedgerAnswer[Reassignment]:
+def read_reassignment(body: bytes) -> Update[Reassignment]:
     """Read the answer of submit-and-wait-for-reassignment."""
     return _answer(_member(members_of(body), "reassignment"), Reassignment)
 
@@ -199,7 +184,7 @@ def bare(raw: bytes) -> bytes:
     return _member(wrapped, "value") if "value" in wrapped else raw
 
 
-def _answer(raw: bytes, kind: type[T]) -> LedgerAnswer[T]:
+def _answer(raw: bytes, kind: type[T]) -> Update[T]:
     members = _any.decode(raw)
     for name in ("events", "eventsById") if isinstance(members, dict) else ():
         events = members.pop(name, None) or None
@@ -209,7 +194,7 @@ def _answer(raw: bytes, kind: type[T]) -> LedgerAnswer[T]:
             members[name] = {node: _flat(event) for node, event in events.items()}
         elif events is not None:
             members[name] = events  # of another kind, which is refused
-    return LedgerAnswer(raw, msgspec.convert(members, kind))
+    return Update(raw, msgspec.convert(members, kind))
 
 
 def _flat(event: Any) -> dict[str, Any]:

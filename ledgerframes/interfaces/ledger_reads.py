@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.answers import reads
+from ledgerframes.interfaces.answers import Update, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.event_formats import (
     EventFormat,
@@ -24,7 +24,6 @@ from ledgerframes.interfaces.event_formats import (
     update_format_json,
 )
 from ledgerframes.interfaces.ledger_answers import (
-    LedgerAnswer,
     LedgerTransaction,
     Reassignment,
     bare,
@@ -147,7 +146,7 @@ class LedgerReadCalls(Calls):
         *,
         requesting_parties: Iterable[str] | None = None,
         transaction_format: TransactionFormat | None = None,
-    ) -> Call[LedgerAnswer[LedgerTransaction]]:
+    ) -> Call[Update[LedgerTransaction]]:
         """Read a transaction (contract: POST /v2/updates/transaction-by-id).
 
         A format is always sent, since participants refuse a request without one. Where the server has only
@@ -177,7 +176,7 @@ class LedgerReadCalls(Calls):
         *,
         requesting_parties: Iterable[str] | None = None,
         transaction_format: TransactionFormat | None = None,
-    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
+    ) -> Call[Update[LedgerTransaction | Reassignment]]:
         """Read a transaction or a reassignment (POST /v2/updates/update-by-id, the successor of transaction-by-id).
 
         If the server has only transaction-by-id, that is asked; it does not know reassignments. The format's events are
@@ -203,7 +202,7 @@ class LedgerReadCalls(Calls):
         *,
         requesting_parties: Iterable[str] | None = None,
         transaction_format: TransactionFormat | None = None,
-    ) -> Call[LedgerAnswer[LedgerTransaction | Reassignment]]:
+    ) -> Call[Update[LedgerTransaction | Reassignment]]:
         """Read a transaction by the hash that an external party signed (POST /v2/updates/update-by-hash).
 
         Args:

@@ -11,6 +11,7 @@ from ledgerframes.interfaces.answers import (
     ListPage,
     Update,
     UpdateItem,
+    read_update,
     reads,
 )
 from ledgerframes.interfaces.calls import Call, sends
@@ -59,7 +60,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
     interface = "scan"
 
     @sends(UPDATE_BY_ID)
-    def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:
+    def update_by_id(self, update_id: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update[UpdateItem]]:
         """Read one update by its id (contract: GET /v1/updates/{update_id}).
 
         Args:
@@ -73,7 +74,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         path = {"update_id": update_id}
         older, newer = (endpoint.request(path=path, query=query) for endpoint in (UPDATE_BY_ID, UPDATE_BY_ID_V2))
         # v1 first: unlike its successor it is in the contract, and a server without it answers 404 at once.
-        return Call(older, Update.read, alternatives=(newer,))
+        return Call(older, read_update, alternatives=(newer,))
 
     @sends(UPDATES, like=update_by_id)
     def updates(
@@ -96,7 +97,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         return Call(self.update_pages.page_request(cursor_of(after), size, **encoding), HistoryPage.read)
 
     @sends(UPDATE_BY_HASH, like=update_by_id)
-    def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update]:  # noqa: A002
+    def update_by_hash(self, hash: str, *, value_encoding: ValueEncoding | None = None) -> Call[Update[UpdateItem]]:  # noqa: A002
         """Read the update of a prepared transaction's hash (contract: GET /v2/updates/hash/{hash}).
 
         A scan answers 404 for updates committed before it began indexing hashes, so every configured scan is asked.
@@ -108,7 +109,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             NotFoundError: no scan has the hash indexed.
         """
         request = UPDATE_BY_HASH.request(path={"hash": hash}, query=encoding_of(value_encoding))
-        return Call(request, Update.read)
+        return Call(request, read_update)
 
     @sends(ANS_RULES)
     def ans_rules(

@@ -39,17 +39,10 @@ MemberId = Annotated[
 
 
 class RoundsNow(Struct, frozen=True):
-    """The open and issuing rounds, by contract id.
-
-    Attributes:
-        open_mining_rounds: rounds that rewards can be registered for.
-        issuing_mining_rounds: rounds whose rewards can be collected.
-        time_to_live_in_microseconds: how long the server suggests to cache the answer.
-    """
+    """The rounds that rewards can be registered for, and those whose rewards can be collected, by contract id."""
 
     open_mining_rounds: dict[str, ContractWithState]
     issuing_mining_rounds: dict[str, ContractWithState]
-    time_to_live_in_microseconds: Raw
 
 
 class TrafficNow(Struct, frozen=True):

@@ -57,5 +57,4 @@ _name_of: Final = reads(str, "contract", "contract_id")
 
 def _by_contract(body: bytes) -> bytes:
     """Rounds in the form of scan: by contract id, where the proxy lists them."""
-    rounds = {name: {_name_of(item): item for item in items} for name, items in _lists(body).items()}
-    return msgspec.json.encode(rounds | {"time_to_live_in_microseconds": None})
+    return msgspec.json.encode({name: {_name_of(item): item for item in items} for name, items in _lists(body).items()})

@@ -15,7 +15,7 @@ import ledgerframes as lf
 from ledgerframes.config.settings import Settings
 from ledgerframes.decoding.page_index import peek
 from ledgerframes.decoding.rebuild import by_update, rebuild_rows, row_dicts
-from ledgerframes.interfaces.answers import Update
+from ledgerframes.interfaces.answers import read_update
 from ledgerframes.interfaces.paged_histories import HistoryPage
 from ledgerframes.loaders.history import History
 from tests.clocks import FakeClock
@@ -92,7 +92,7 @@ def typed_page(corpus: Corpus, rng: random.Random) -> bytes:
     single = mutate(items[0] if len(items[0]) < 20_000 else b"{}", rng, history)
     for read in (
         *(lambda: HistoryPage.read(body).items, lambda: HistoryPage.read_leniently(body).items),
-        lambda: Update.read(single),
+        lambda: read_update(single),
     ):
         # What a body does not hold is judged by the transport, which knows all of these.
         try:
