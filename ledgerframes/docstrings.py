@@ -1,4 +1,4 @@
-"""Docstrings of functions that share arguments and errors, each described once; calls and loaders have theirs by it."""
+"""Docstrings of functions that share arguments and errors, each told once: of calls, loaders, tables and charts."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from textwrap import fill
 from typing import Any, Final, ParamSpec, TypeVar, cast
@@ -12,6 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 import pyarrow as pa
 
 from ledgerframes.arguments import duration, party_ids, suggesting
+from ledgerframes.docstrings import documented
 from ledgerframes.frames import check_shape
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
@@ -33,10 +33,9 @@ _ARGUMENTS: Final = {
 }
 #: Models that list choices that no model knows and that may move coin: those of its rules, and those of coins.
 MOVERS: Final = ("unknown_rules_choices", "unknown_coin_choices")
-_RAISES: Final = "Raises:\n    InputError: an argument is not valid, or columns are missing.\n"
+_INVALID: Final = "InputError: an argument is not valid, or columns are missing."
 _NOT_WHOLE: Final = (
-    "    PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a"
-    " gap.\n"
+    "PartialResultError: the provenance of the events does not prove that they begin at ledger begin without a gap."
 )
 _NO_AMOUNTS: Final = {"decimals": "how pandas holds amounts; this table has none."}
 
@@ -51,8 +50,9 @@ def table_function(function: Callable[P, R], *, whole: bool = False, amounts: bo
         whole: whether it refuses a history with a gap.
         amounts: whether the table has any.
     """
-    arguments = _ARGUMENTS | ({} if amounts else _NO_AMOUNTS)
-    raises = _RAISES + (_NOT_WHOLE if whole else "")
+    told = _ARGUMENTS | ({} if amounts else _NO_AMOUNTS)
+    arguments = {name: fill(f"{name}: {words}", 112, subsequent_indent=" " * 8) for name, words in told.items()}
+    errors = (_INVALID, *((_NOT_WHOLE,) if whole else ()))
     compute = suggesting(function)
 
     @wraps(function)
@@ -60,8 +60,8 @@ def table_function(function: Callable[P, R], *, whole: bool = False, amounts: bo
         check_shape(cast("str", kwargs.get("as_", "pandas")), cast("str | None", kwargs.get("decimals")))
         return compute(*args, **kwargs)
 
-    parameters = inspect.signature(function).parameters
-    checked.__doc__ = function.__doc__ and _documented(function.__doc__, parameters, arguments, raises)
+    if text := inspect.getdoc(function):  # missing under python -OO
+        checked.__doc__ = documented(text, inspect.signature(function).parameters, arguments, errors)
     return checked
 
 
@@ -134,16 +134,3 @@ def _settings(arguments: Mapping[str, Any], until: Cursor | int | None) -> dict[
     if until is not None:
         settings["at_micros"] = until.micros if isinstance(until, Cursor) else until
     return settings
-
-
-def _documented(docstring: str, parameters: Iterable[str], arguments: Mapping[str, str], raises: str) -> str:
-    """The docstring of a table's function with the arguments and errors that it shares with others."""
-    before, _, after = inspect.cleandoc(docstring).partition("Returns:\n")
-    meaning, _, own = before.partition("Args:\n")
-    common = {
-        item.partition(":")[0]: " ".join(item.split()) for item in re.split(r"\n(?=\S)", inspect.cleandoc(own)) if item
-    }
-    items = [common.get(name) or f"{name}: {arguments[name]}" for name in parameters]
-    listed = "\n".join(fill(item, 112, initial_indent=" " * 4, subsequent_indent=" " * 8) for item in items)
-    shared = "" if "Raises:\n" in after else f"{raises}\n"
-    return f"{meaning}Args:\n{listed}\n\nReturns:\n{after.replace('Example:', f'{shared}Example:', 1)}"

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from importlib.util import find_spec
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from ledgerframes.arguments import choice, enough_memory, whole_number
+from ledgerframes.docstrings import documented
 from ledgerframes.errors import ConfigurationError, InputError
 from ledgerframes.plot.contents import Content, Nothing
 from ledgerframes.plot.reading import ChartInput, has_hole, with_events
 
 Backend = Literal["matplotlib", "plotly"]
-_ARGS: Final = """
-    backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; needs the extra `interactive`.
-    ax: where matplotlib draws; a new figure by default.
-    title: in place of the chart's own.
-
-Returns:
-    The Axes of matplotlib (`ax.figure.savefig(path)`), or a figure of plotly. Nothing is shown or saved.
-"""
-_COMMON: Final = {
-    "every": 'length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
-    "top": "the number of names to show; the others are combined.",
-    "opening": "of a History, what was active before it, an `Opening` of `load_opening`.",
-    "events": "what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or a frame"
-    " with\n        the columns `time` and `text`.",
+#: The arguments that charts share.
+_ARGUMENTS: Final = {
+    "every": 'every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
+    "top": "top: the number of names to show; the others are combined.",
+    "opening": "opening: of a History, what was active before it, an `Opening` of `load_opening`.",
+    "events": "events: what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or a"
+    " frame with\n        the columns `time` and `text`.",
+    "backend": 'backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; needs the extra'
+    " `interactive`.",
+    "ax": "ax: where matplotlib draws; a new figure by default.",
+    "title": "title: in place of the chart's own.",
 }
-_REFUSED: Final = "\n    InputError: the frame lacks the columns, or an argument breaks a rule."
-_NOT_WHOLE: Final = "\n    PartialResultError: a History or Store that is not known to begin with the ledger."
-_WITHOUT: Final = '\n    ConfigurationError: `backend="plotly"` without plotly.'
+_RESULT: Final = "The Axes of matplotlib (`ax.figure.savefig(path)`), or a figure of plotly. Nothing is shown or saved."
+_REFUSED: Final = "InputError: the frame lacks the columns, or an argument breaks a rule."
+_NOT_WHOLE: Final = "PartialResultError: a History or Store that is not known to begin with the ledger."
+_WITHOUT: Final = 'ConfigurationError: `backend="plotly"` without plotly.'
 
 
 def chart(
@@ -109,17 +108,12 @@ def _public(
     parameters = [first.replace(annotation="Any"), *own, *common]
     drawn.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     drawn.__annotations__ = {one.name: one.annotation for one in parameters}  # not those of what it is made from
-    drawn.__doc__ = _documented(make.__doc__ or "", [*(one.name for one in own), *names], whole=whole)
+    if text := inspect.getdoc(make):  # missing under python -OO
+        errors = (_REFUSED, *((_NOT_WHOLE,) if whole else ()), _WITHOUT)
+        arguments = (one.name for one in parameters)
+        drawn.__doc__ = documented(text, arguments, _ARGUMENTS, errors, result=_RESULT)
     drawn.__wrapped__ = content_of
     return drawn
-
-
-def _documented(docstring: str, own: Iterable[str], *, whole: bool) -> str:
-    """A chart's docstring with the arguments and errors that it shares with others."""
-    meaning, _, example = inspect.cleandoc(docstring).partition("\n\nExample:")
-    raises = _REFUSED + (_NOT_WHOLE if whole else "") + _WITHOUT
-    common = [f"\n    {name}: {_COMMON[name]}" for name in own if name in _COMMON and f"\n    {name}: " not in meaning]
-    return f"{meaning}{''.join(common)}{_ARGS}\nRaises:{raises}\n\nExample:{example}"
 
 
 def _check_options(make: Callable[..., Content], options: Mapping[str, Any]) -> None:
