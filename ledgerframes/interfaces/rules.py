@@ -129,21 +129,15 @@ def each(values: Iterable[Any], name: str, *, kind: Any = Any, least: int = 0) -
     return tuple(fits(value, kind, f"{name}[{position}]") for position, value in enumerate(listed))
 
 
-def distinct(values: Iterable[str], name: str, *, empty: str, kind: Any = Text) -> list[str]:
-    """Check several texts, and keep each once, in the caller's order.
-
-    Args:
-        values: what the caller gave, as `names` takes it.
-        name: the argument, for the message.
-        empty: how the message about none of them ends: what to give.
-        kind: what every text has to be.
+def distinct(values: Iterable[str], name: str, kind: Any = Text) -> list[str]:
+    """Check several texts, as `names` takes them, and keep each once, in the caller's order.
 
     Raises:
         InputError: they are not texts, there is none, or one is not of the kind.
     """
     listed = list(dict.fromkeys(each(names(values, name), name, kind=kind)))
     if not listed:
-        raise InputError(f"{name} is empty{empty}")
+        raise InputError(f"{name} is empty: give at least one")
     return listed
 
 

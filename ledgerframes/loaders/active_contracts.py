@@ -32,7 +32,6 @@ _log = logging.getLogger("ledgerframes.loaders")
 _FREE_PAGES: Final = 100
 _MAXIMUM: Final = 2**31 - 1
 _LEFT_OUT: Final = ("/event_type",)
-_SOME: Final = ": give at least one, or leave it out"
 _ABSENT: Final = tuple(column.name for column in ACTIVE_CONTRACTS.columns if column.source == NOT_IN_SNAPSHOTS)
 
 
@@ -126,9 +125,9 @@ def load_active_contracts(
     """
     filters: dict[str, Any] = {}
     if templates is not None:
-        filters["templates"] = routes.template_names(distinct(templates, "templates", empty=_SOME))
+        filters["templates"] = routes.template_names(distinct(templates, "templates"))
     if parties is not None:
-        filters["parties"] = distinct(parties, "parties", empty=_SOME, kind=PartyId)
+        filters["parties"] = distinct(parties, "parties", PartyId)
     if choice(source, "source", SOURCES) == "objects":
         with needing(routes.SNAPSHOT_TIME, instead="give source='pages'"):
             return _objects(load, at, filters, page_size)
@@ -169,7 +168,7 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
         >>> list(coins.columns[:3])
         ['owner', 'amount', 'created_round']
     """
-    filters = {"owners": distinct(owners, "owners", empty=": give at least one party id", kind=PartyId)}
+    filters = {"owners": distinct(owners, "owners", PartyId)}
     with needing(*load.needs, instead=load.instead):
         return _pages(load, at, filters, page_size, _read_coins)
 

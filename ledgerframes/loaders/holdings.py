@@ -19,11 +19,10 @@ from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
 from ledgerframes.errors import InputError, NotFoundError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.rules import thousands
+from ledgerframes.interfaces.rules import PartyId, distinct, thousands
 from ledgerframes.interfaces.validator import HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.extent import first_cursors, newest_snapshot
-from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.loaders.table_loader import TableLoad, items_of, needing
 from ledgerframes.paging.cursor import Cursor, When
 from ledgerframes.tables.kinds import AMOUNT
@@ -217,7 +216,7 @@ def load_holdings_summary(
         >>> summary.shape
         (2, 2)
     """
-    wanted = party_list(parties)
+    wanted = distinct(parties, "parties", PartyId)
     choice(missing, "missing", ("null", "zero", "drop"))
     choice(match, "match", ("exact", "at_or_before"))
     if match == "exact" and record_time is None:

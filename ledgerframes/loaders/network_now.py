@@ -183,7 +183,7 @@ def load_traffic(load: TableLoad, members: Iterable[str], *, synchronizer: str |
         >>> bool(traffic.found.all())
         True
     """
-    wanted = distinct(members, "members", empty=": give at least one member id", kind=routes.MemberId)[: load.limit]
+    wanted = distinct(members, "members", routes.MemberId)[: load.limit]
     chosen = None if synchronizer is None else text(synchronizer, "synchronizer", "the id of a synchronizer")
     with load.asking() as items:
         with needing(routes.DSO, instead="name the synchronizer: synchronizer="):
@@ -240,7 +240,7 @@ def load_validator_faucets(load: TableLoad, validators: Iterable[str]) -> Any:
     """
     by_validator: dict[str, Raw] = {}
     requested: list[str] = []
-    wanted = distinct(validators, "validators", empty=": give at least one party id", kind=PartyId)[: load.limit]
+    wanted = distinct(validators, "validators", PartyId)[: load.limit]
     with load.asking():
         for part in _parts(wanted):
             items = load.items("validatorsReceivedFaucets", load.net.scan.raw.validator_faucets, part)

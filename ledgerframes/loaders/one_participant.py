@@ -9,8 +9,7 @@ from ledgerframes.arguments import names, whole_number
 from ledgerframes.errors import InputError, PagingError, PartialResultError, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.ledger_reads import LEDGER_END, LedgerContractsPage, LedgerEnd, LedgerUpdatesPage
-from ledgerframes.interfaces.rules import Text, each
-from ledgerframes.loaders.snapshots import party_list
+from ledgerframes.interfaces.rules import PartyId, Text, distinct, each
 from ledgerframes.loaders.table_loader import OneServer
 from ledgerframes.paging.tokens import Token, follow_pages
 
@@ -105,7 +104,7 @@ def parties_and_views(parties: Iterable[str] | None, interfaces: Iterable[str]) 
     Raises:
         InputError: a party id or an interface is not valid, or the list of parties is empty.
     """
-    named = None if parties is None else party_list(parties)
+    named = None if parties is None else distinct(parties, "parties", PartyId)
     return named, each(names(interfaces, "interfaces"), "interfaces", kind=Text)
 
 

@@ -111,7 +111,7 @@ def load_transfer_preapprovals(load: TableLoad, parties: Iterable[str]) -> Any:
         ...     lf.load_transfer_preapprovals(net, ["nobody::1220"]).found.to_list()
         [False]
     """
-    wanted = party_list(parties)
+    wanted = distinct(parties, "parties", PartyId)
     with load.asking() as items:
         items.extend(_preapproval(load, party) for party in wanted[: load.limit])
     found = [bytes(item) != b"{}" for item in items]
@@ -125,15 +125,6 @@ def _preapproval(load: TableLoad, party: str) -> Raw:
     load.origin.servers[source_of(answered)] = None
     # A 404 is the servers' normal answer for a party without one.
     return members.get("transfer_preapproval", Raw(b"null")) if members else Raw(b"{}")
-
-
-def party_list(parties: Iterable[str]) -> list[str]:
-    """The parties that a caller gave, each once, in order.
-
-    Raises:
-        InputError: they are not a list of party ids, or the list is empty.
-    """
-    return distinct(parties, "parties", empty="; give at least one party id", kind=PartyId)
 
 
 @loader(INSTRUMENTS)

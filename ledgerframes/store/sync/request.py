@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ledgerframes.arguments import choice, duration, flag, names, whole_number
 from ledgerframes.errors import InputError
+from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.extent import newest_time
-from ledgerframes.loaders.snapshots import party_list
 from ledgerframes.paging.cursor import Bound, Duration, When, Window, wanted_window
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import OVERLAP
@@ -82,7 +82,7 @@ class SyncRequest:
             "settle_micros": duration(self.settle, "settle", zero=True),
             "workers": whole_number(self.workers, "workers", least=1, most=256),
             "tables": _table_names(self.tables),
-            "parties": None if self.parties is None else tuple(party_list(self.parties)),
+            "parties": None if self.parties is None else tuple(distinct(self.parties, "parties", PartyId)),
             "page_size": whole_number(self.page_size, "page_size", least=1, most=MAXIMUM),
             "commit_bytes": self.commit_bytes
             if self.commit_bytes is None
