@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
-from ledgerframes.arguments import choice, whole_number
+from ledgerframes.arguments import choice
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.answers import reading, reads
-from ledgerframes.interfaces.rules import PartyId, distinct, thousands
+from ledgerframes.interfaces.rules import PartyId, Positive32, distinct, fits, thousands
 from ledgerframes.loaders.acs.pages import SnapshotReader, contracts_of, snapshot_of
 from ledgerframes.loaders.acs.times import snapshot_at
 from ledgerframes.loaders.declaring import SOURCES, Source, loader
@@ -30,7 +30,6 @@ from ledgerframes.timestamps import format_timestamp
 _log = logging.getLogger("ledgerframes.loaders")
 #: The most pages to read when no argument selects contracts.
 _FREE_PAGES: Final = 100
-_MAXIMUM: Final = 2**31 - 1
 _LEFT_OUT: Final = ("/event_type",)
 _ABSENT: Final = tuple(column.name for column in ACTIVE_CONTRACTS.columns if column.source == NOT_IN_SNAPSHOTS)
 
@@ -175,7 +174,7 @@ def load_coins(load: TableLoad, owners: Iterable[str], *, at: Bound | None = Non
 
 def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: int) -> Any:
     """Load a snapshot from its objects into one frame, so many lines at a time."""
-    size = whole_number(lines, "page_size", least=1, most=_MAXIMUM)
+    size = fits(lines, Positive32, "page_size")
     snapshot, migration_id = snapshot_of(load.net, at)
     load.origin.servers[snapshot.place] = None
     most, rows = _FREE_PAGES * size, 0
@@ -203,7 +202,7 @@ def _objects(load: TableLoad, at: Bound | None, filters: dict[str, Any], lines: 
 
 def _pages(load: TableLoad, at: Bound | None, filters: dict[str, Any], page_size: int, read: Any) -> Any:
     """Load all pages of a snapshot into one frame."""
-    size = whole_number(page_size, "page_size", least=1, most=_MAXIMUM)
+    size = fits(page_size, Positive32, "page_size")
     place = snapshot_at(load.net, at)
     parts = _parts(filters)
     reader = SnapshotReader(OneServer(load.net.scan, load.origin), load.table, place, parts, size)

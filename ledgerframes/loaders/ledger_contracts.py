@@ -10,13 +10,13 @@ import msgspec
 import pyarrow as pa
 from msgspec import Raw
 
-from ledgerframes.arguments import whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.errors import InputError, PagingError
 from ledgerframes.interfaces.answers import members_of, reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_reads import CONTRACTS_PAGE, LedgerContract
+from ledgerframes.interfaces.rules import Positive32, unless_none
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
 from ledgerframes.loaders.one_participant import (
@@ -32,7 +32,6 @@ from ledgerframes.tables.ledger import LEDGER_CONTRACTS
 if TYPE_CHECKING:
     from ledgerframes.interfaces.ledger import Ledger
 
-_LARGEST_PAGE: Final = 2**31 - 1
 _ENDPOINT: Final = str(CONTRACTS_PAGE)
 
 
@@ -85,7 +84,7 @@ def load_ledger_contracts(
         ({'JsActiveContract'}, 1)
     """
     named, views = parties_and_views(parties, interfaces)
-    size = None if page_size is None else whole_number(page_size, "page_size", least=1, most=_LARGEST_PAGE)
+    size = unless_none(page_size, Positive32, "page_size")
     at = offset(load.net, at, "at", least=0)
     shown = whole_format(named, interfaces=views).event_format
     one = OneServer(load.net.ledger, load.origin)
