@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import tempfile
 from decimal import Decimal
 from functools import partial
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.engine import VARIABLE
 from tests.moving_window import place
 
 DENIED = {
@@ -64,6 +66,18 @@ def test_two_columns_of_one_name_are_no_frame_of_polars(filled):
     assert filled.sql("select 1 as a, 2 as a", as_="arrow").num_columns == 2
     with pytest.raises(lf.errors.InputError, match="two columns of the answer are called 'a'"):
         filled.sql("select 1 as a, 2 as a", as_="polars")
+
+
+def test_a_query_takes_as_much_memory_as_models_do_and_spills_beside_other_temporary_files(
+    filled, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv(VARIABLE, "100MB")
+    query = "select current_setting('memory_limit'), current_setting('temp_directory').starts_with(?)"
+    assert filled.sql(query, parameters=[str(tmp_path)]).iloc[0].tolist() == ["95.3 MiB", True]
+    with pytest.raises(lf.errors.ConfigurationError, match="sql ran out of memory"):
+        filled.sql("select list(repeat('x', 200) || i) from range(1500000) as t(i)")
+    assert not list(tmp_path.iterdir())
 
 
 def test_amounts_stay_exact(filled):

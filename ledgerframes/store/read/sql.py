@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 from ledgerframes.arguments import did_you_mean, text
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, check_shape, shape
+from ledgerframes.models.engine import bounded
 from ledgerframes.models.interrupting import interruptible
 from ledgerframes.store.delta.storage_errors import raise_damage
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -19,13 +21,6 @@ from ledgerframes.store.delta.table import DeltaStoreTable
 if TYPE_CHECKING:
     import duckdb
 
-#: No files, no network, no extensions, and no Python variables under the names of tables.
-_LOCKED: Final[Mapping[str, str]] = {
-    "enable_external_access": "false",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "python_enable_replacements": "false",
-}
 #: DuckDB turns a PIVOT into several statements.
 _READING: Final = ("SELECT", "MULTI")
 #: Without a table's name: what is there?
@@ -56,22 +51,26 @@ def ask(
 
     Raises:
         InputError: the query is wrong or does more than read.
+        ConfigurationError: `LEDGERFRAMES_MEMORY_LIMIT` is not valid.
         StoreError: a file is damaged.
     """
     check_shape(as_, decimals)
     text(query, "query", "one SELECT statement as text")
     import duckdb
 
-    connection = duckdb.connect(config={**_LOCKED})
+    from ledgerframes.models.databases import Database
+
+    # No files, no network, no extensions, and no Python variables under the names of tables.
+    database = Database(macros=(), files=())
+    connection = database.connection()
 
     def run() -> pa.Table:
         with connection:
             read: list[str] = []
             try:
+                bounded(database)
                 # DuckDB shows and truncates times in the machine's zone by default.
                 connection.execute("SET TimeZone = 'UTC'")
-                # It would go to standard output.
-                connection.execute("SET enable_progress_bar = false")
                 _check_statement(connection, query)
                 read += _named(query, names, stored)
                 for name in read:
@@ -79,12 +78,18 @@ def ask(
                 # Last, since nothing can be set afterwards, not even by the query.
                 connection.execute("SET lock_configuration = true")
                 return _with_durations(connection.sql(query, params=parameters).to_arrow_table())
+            except duckdb.OutOfMemoryException as error:
+                raise MemoryError(str(error)) from error
             except duckdb.Error as error:
                 if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                     raise_damage([stored[name] for name in read if name in stored], error)
                 raise InputError(f"the query cannot be run: {_with_suggestion(error, stored, names)}") from error
 
-    answer = interruptible(connection, run)
+    try:
+        answer = interruptible(connection, run)
+    finally:
+        with suppress(duckdb.Error):  # an interrupted one may still be busy
+            database.close()
     if as_ == "polars" and (twice := {name for name in answer.column_names if answer.column_names.count(name) > 1}):
         raise InputError(
             f"two columns of the answer are called {min(twice)!r}, which polars refuses; rename one of them"
