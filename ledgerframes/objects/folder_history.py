@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from itertools import pairwise
 from typing import Final
 
 import httpx
@@ -72,6 +73,7 @@ class FolderHistory(httpx.BaseTransport):
             return body_of([])
         # The last object that begins at or before the cursor; the first one if none does.
         begun = bisect_right(range(len(self._objects)), after, key=lambda place: self._first(place) or AFTER_ALL)
+        self._own_first(max(begun - 2, 0))  # which the one that is read has to follow
         items = self._readers.page(after, AFTER_ALL, size, first=max(begun - 1, 0), allow_partial=True)
         if not items:
             with self._change:
@@ -86,26 +88,27 @@ class FolderHistory(httpx.BaseTransport):
         Raises:
             DecodeError: the item's time contradicts the object's name, or objects are not in order.
         """
+        firsts = map(self._own_first, range(position, len(self._objects)))
+        return next((cursor for cursor in firsts if cursor is not None), None)
+
+    def _own_first(self, place: int) -> Cursor | None:
+        """The cursor of the first item of an object; None if it is empty or cannot be read."""
         with self._change:
-            if position in self._firsts:
-                return self._firsts[position]
+            if place in self._firsts:
+                return self._firsts[place]
         cursor = None
-        for place in range(position, len(self._objects)):
-            try:
-                cursor = self._first_within(place)
-            except DecodeError:
-                continue
-            if cursor is not None:
-                self._check(cursor, place)
-                break
+        with suppress(DecodeError):
+            cursor = self._first_within(place)
+        if cursor is not None:
+            self._check(cursor, place)
         with self._change:
-            self._firsts[position] = cursor
-            known = [one for _, one in sorted(self._firsts.items()) if one is not None]
-        if known != sorted(known):
-            raise DecodeError(
-                f"{self._source.place}: {self._objects[position].name} begins at {cursor}, which is not in order with"
-                " other objects; they belong to different histories, or were renamed"
-            )
+            known = [one for _, one in sorted((self._firsts | {place: cursor}).items()) if one is not None]
+            if any(later <= earlier for earlier, later in pairwise(known)):
+                raise DecodeError(
+                    f"{self._source.place}: {self._objects[place].name} begins at {cursor}, which is not in order with"
+                    " other objects; they belong to different histories, or were renamed"
+                )
+            self._firsts[place] = cursor
         return cursor
 
     def _first_within(self, place: int) -> Cursor | None:
