@@ -170,7 +170,7 @@ def test_a_lake_with_a_gap_or_a_late_beginning_is_advised_of_what_a_shell_has(co
     for words, can in ((("report", tmp_path / "gap"), True), (("rewards", tmp_path / "gap"), False)):
         refused = command(*words)
         assert "does not cover" in refused.err
-        assert "Sync that range first or ask for less" in refused.err
+        assert "Sync that range first or read what comes before it with --end 0@" in refused.err
         assert ("--allow-partial" in refused.err) == can
         assert "allow_partial" not in refused.err
     refused = command("compute", "sv_weights", tmp_path / "late", "--last", "1min")

@@ -107,8 +107,10 @@ def test_a_name_in_a_text_opens_no_table(store):
         store.sync(net, start=(0, times[5]), end=(0, times[9]))
         store.sync(net, start=(0, times[12]), end=(0, times[15]))
     assert store.sql("select count(*) as updates from licenses where validator <> 'events'").updates[0] > 0
-    with pytest.raises(lf.errors.PartialResultError):
+    with pytest.raises(lf.errors.PartialResultError, match="before it with end=") as refused:
         store.sql("select count(*) from updates")
+    end = re.search(r"end=\(0, '(\S+)'\)", str(refused.value))[1]
+    assert len(store.load("updates", end=(0, end))) == 4
 
 
 def test_an_older_state_of_a_lake_that_begins_later_claims_nothing_of_what_was_before(store, tmp_path):

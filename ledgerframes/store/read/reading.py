@@ -83,10 +83,13 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
             " start= out, or pass allow_partial=True to get what there is"
         )
     if holes and not allow_partial:
+        less, hole = "ask for less", holes[0].first
+        if window.since is None and window.until is None and any(part.last < hole for part in coverage.within(window)):
+            less = f"read what comes before it with end=({hole.migration_id}, {format_timestamp(hole.micros)!r})"
         raise PartialResultError(
             f"{name}: the store does not cover {holes[0]}"
-            f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first or ask for"
-            " less, or pass allow_partial=True to get what there is"
+            f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first or {less}, or"
+            " pass allow_partial=True to get what there is"
         )
     return coverage.within(window), bool(covered) and not (holes or before)
 
