@@ -50,7 +50,7 @@ def reassignment_flows(reassignments: Any, *, as_: As = "pandas") -> Any:
         One row per reassignment, by time, with the columns of `lf.describe("reassignment_flows")`: `status` is
         "completed", "in flight", "assigned without unassignment", or "repaired" (source and target are the same). A
         leg that is missing may lie beyond the range: `edge` says at which end, "start" or "end", and `attrs["edges"]`
-        counts both.
+        counts both, and those in flight at the end.
 
     Raises:
         InputError: columns are missing.
@@ -62,7 +62,7 @@ def reassignment_flows(reassignments: Any, *, as_: As = "pandas") -> Any:
         >>> flows.status.value_counts().to_dict()
         {'completed': 4, 'in flight': 1}
         >>> flows.attrs["edges"]
-        {'began_before': {'rows': 0}, 'open_at_end': {'rows': 1}}
+        {'began_before': {'rows': 0}, 'open_at_end': {'rows': 1, 'in_flight': 1}}
     """
     return _of_flows(REASSIGNMENT_FLOWS, _legs(reassignments), as_=as_)
 
@@ -215,4 +215,5 @@ def _begun(attrs: Mapping[str, Any]) -> bool:
 def _edges(engine: Engine, _: pa.Table) -> dict[str, Any]:
     """The number of reassignments with a leg that may lie beyond the range, by the end at which it is."""
     (edges,) = engine.rows("flow_edges").to_pylist()
-    return {"edges": {"began_before": {"rows": edges["start"]}, "open_at_end": {"rows": edges["end"]}}}
+    still = {"rows": edges["end"], "in_flight": edges["in_flight"]}
+    return {"edges": {"began_before": {"rows": edges["start"]}, "open_at_end": still}}

@@ -93,15 +93,21 @@ def summary(report_data: ReportData) -> Section:
 
 def legs_across(flows: pd.DataFrame) -> dict[str, str]:
     """How many reassignments cross each end of the range, in words; the command line says so, too."""
-    begun = flows.attrs["edges"]["began_before"]["rows"]
-    # Who arrived without having left is at an end as well, and not under way.
-    under_way = int(((flows["edge"] == "end") & (flows["status"] == "in flight")).sum())
+    edges: Mapping[str, Any] = flows.attrs["edges"]
+    under_way, begun = edges["open_at_end"]["in_flight"], edges["began_before"]["rows"]
     words = {}
     if under_way:
-        words["end"] = f"{plural(under_way, 'reassignment is', 'reassignments are')} under way at the end"
+        number = plural(under_way, "reassignment is", "reassignments are")
+        words["end"] = f"{number} under way at the end{_since(flows)}"
     if begun:
         words["start"] = f"{plural(begun, 'reassignment')} may have begun before what is known"
     return words
+
+
+def _since(rows: pd.DataFrame) -> str:
+    """What a count at the end of a range leaves out, if the range begins after the ledger."""
+    late = rows.attrs.get("from_beginning", False) is False
+    return ", not counting those that began before what is known" if late else ""
 
 
 def _across(report_data: ReportData) -> dict[str, bool]:
@@ -124,8 +130,7 @@ def edges(report_data: ReportData, name: str) -> dict[str, bool]:
         return {}
     before, still = rows.attrs["edges"]["began_before"], rows.attrs["edges"]["open_at_end"]
     words = f"At the end, {still['rows']:,} {things} worth {amount_text(float(still['coin']))} CC are {state}"
-    if report_data.opening is None and rows.attrs.get("from_beginning", False) is False:
-        words += ", not counting those that began before what is known"
+    words += _since(rows) if report_data.opening is None else ""
     words += f"; the worth of {still['not_known']:,} of them is not known yet." if still["not_known"] else "."
     lost = f"{report_data.edged_from}{plural(before['rows'], things[:-1])} began before what is known and ended in it"
     lost += f"; the worth of {before['not_known']:,} of them is not known" if before["not_known"] else ""
