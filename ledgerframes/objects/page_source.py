@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError
-from ledgerframes.interfaces.history import HistorySession
 from ledgerframes.interfaces.history_pages import PageSource, Smaller, smaller_page
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.objects.history import answer_of
@@ -36,18 +35,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("ledgerframes.objects")
 #: Appended to a server's URL for pages from its objects, whose size shows nothing about the server's own pages.
-_OBJECTS: Final = "#objects"
-
-
-def sender_of(server: str) -> str:
-    """The server whose objects or pages an answer came from."""
-    return server.removesuffix(_OBJECTS)
-
-
-def likely_sender(session: HistorySession) -> str:
-    """The likely sender of a read's next page: objects send many in a row, whoever is asked for the others."""
-    last = session.last_server
-    return sender_of(last) if last.endswith(_OBJECTS) else session.server
+OBJECTS: Final = "#objects"
 
 
 @dataclass
@@ -207,7 +195,7 @@ class ObjectPages:
     @property
     def name(self) -> str:
         """The sender's name for pages from objects."""
-        return self.lister + _OBJECTS
+        return self.lister + OBJECTS
 
     @property
     def lister(self) -> str:

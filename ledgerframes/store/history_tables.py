@@ -190,6 +190,8 @@ class HistoryTables:
     def compact_crowded(self) -> None:
         """Compact the partitions with too many files, as a live tail adds one per table with each commit."""
         for table in self.tables.values():
+            if table.size()["files"] <= _WORTH_JOINING:
+                continue
             small = table.partition_files(small=True)
             for partition, count in table.partition_files().items():
                 if small[partition] > max(_WORTH_JOINING, _FILES_PER_PARTITION - (count - small[partition])):

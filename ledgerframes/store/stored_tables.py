@@ -101,8 +101,8 @@ def declared(name: str) -> Table:
         return DERIVED_TABLES[known]
     if known in COMPUTED:
         raise InputError(f"a store does not keep {name!r}; compute it with lf.{name}(store)")
-    table_named(name, CATALOGUE | COMPUTED)
-    if name not in STORED:
+    if known not in STORED:
+        table_named(name, CATALOGUE | COMPUTED)
         raise InputError(f"a store does not keep {name!r}; it keeps {', '.join(STORED)}")
     return snapshot_table(name) if name in SNAPSHOTS else CATALOGUE[name]
 

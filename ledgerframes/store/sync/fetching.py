@@ -16,7 +16,7 @@ import pyarrow as pa
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.interfaces.history import HistorySession, PageRows
 from ledgerframes.loaders.extent import newest_of
-from ledgerframes.objects.page_source import ObjectPages, likely_sender, sender_of
+from ledgerframes.objects.page_source import OBJECTS, ObjectPages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Mode, Outcome, Reading
@@ -25,7 +25,7 @@ from ledgerframes.store.coverage import Interval, beyond, window_of
 from ledgerframes.store.history_tables import Fetched
 from ledgerframes.store.sync.rejects import RejectingDecoder
 from ledgerframes.store.sync.scheduling import IDLE, Idle, Scheduler
-from ledgerframes.store.sync.servers import AgreedServers
+from ledgerframes.store.sync.servers import AgreedServers, sender_of
 from ledgerframes.store.sync.shards import Shard
 from ledgerframes.timestamps import LATEST
 
@@ -102,6 +102,12 @@ class Prober:
                 raise
             _log.warning("%s could not be probed: %s", server, error)
             return None
+
+
+def _likely_sender(session: HistorySession) -> str:
+    """The likely sender of a read's next page: objects send many in a row, whoever is asked for the others."""
+    last = session.last_server
+    return sender_of(last) if last.endswith(OBJECTS) else session.server
 
 
 def _outward(cursor: Cursor, step: int) -> Iterator[Cursor]:
@@ -215,7 +221,7 @@ class Fetcher:
         more = True
         while more:
             # Without a backlog the next page is the last, and carries its own proof.
-            sender = likely_sender(session)
+            sender = _likely_sender(session)
             if shard.backlog and self.prober.needed(sender, shard.read_to):
                 for _ in self.prober.probes(sender, shard.cursor):
                     yield shard.progress, None
@@ -242,7 +248,7 @@ class Fetcher:
     def _step(self, shard: Shard, session: HistorySession) -> tuple[Fetched, PageRows, bool]:
         """Request one page, and cut off the rest of the shard for other workers."""
         proofs = self.prober.proofs
-        shard.rewind(proofs.now().of(likely_sender(session)))
+        shard.rewind(proofs.now().of(_likely_sender(session)))
         shard.trim_page()
         # Taken before the request: a later proof proves nothing about the page.
         proof = proofs.now()

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
 from ledgerframes.interfaces.history_pages import PageSource, Smaller, named_maximum, smaller_page
 from ledgerframes.interfaces.paged_histories import HistoryPage, PagedHistory
-from ledgerframes.objects.page_source import sender_of
+from ledgerframes.objects.page_source import OBJECTS
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
@@ -23,6 +23,11 @@ T = TypeVar("T")
 _log = logging.getLogger("ledgerframes.store")
 # Long enough to spare the probes of a live tail, short enough for an operator's change to be noticed.
 _HOUR: Final = 3600.0
+
+
+def sender_of(server: str) -> str:
+    """The server whose objects or pages an answer came from."""
+    return server.removesuffix(OBJECTS)
 
 
 class DisagreesError(StoreError):

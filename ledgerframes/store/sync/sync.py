@@ -291,7 +291,7 @@ def _history_sync(
     history = lake.history(of)
     prober = Prober(servers, request.now_micros, newest=0)
     rejects = lake.root().own("rejects")
-    rejected = rejected_ids(rejects, of.pages)
+    rejected = rejected_ids(rejects, of.pages) if rejects.exists else set[str]()
     agreement = Agreement(servers, history, request.page_size, rejected)
     finality = Finality(agreement, history)
     # Only rows are read from objects; servers show the network and its newest items.
