@@ -21,8 +21,8 @@ from ledgerframes.interfaces.scan_snapshots import Route
 from ledgerframes.paging.tokens import Token
 from ledgerframes.store.coverage import Coverage, Interval
 from ledgerframes.store.delta.data_files import filesystem, put_file
-from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.storage_errors import plain_errors
+from ledgerframes.store.delta.table import Named
 from ledgerframes.store.stored_snapshots import StoredSnapshot
 from ledgerframes.store.stored_tables import KNOWN_BY
 from ledgerframes.write_aside import written_aside
@@ -64,7 +64,7 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
         number: its name; later documents have larger numbers.
         before: the number of the previous document; 0 for the first.
         version: the first version of `updates` whose log names the document.
-        rows: the number of rows of `updates` in that state; None in lakes of older versions.
+        rows: the number of rows of `updates` in that state.
         network: what identifies the network: the first item of each history, and its participants.
         tables: every other table of the lake, in the state in which it is read.
         histories: the coverage of each history, by name.
@@ -76,7 +76,7 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
     number: int = 0
     before: int = 0
     version: int = 0
-    rows: int | None = None
+    rows: int = 0
     network: dict[str, str] = {}
     tables: dict[str, Named] = {}
     histories: dict[str, Coverage] = {}
@@ -142,12 +142,10 @@ class LakeFile(msgspec.Struct, frozen=True):
     Attributes:
         format: see `FORMAT`.
         personal: whether personal data is kept.
-        updates: how an older version, whose documents count no rows, left `updates`.
     """
 
     format: int = FORMAT
     personal: bool = True
-    updates: Named | msgspec.UnsetType = msgspec.UNSET
 
 
 def decoded(content: bytes, url: str) -> LakeFile:

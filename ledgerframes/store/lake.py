@@ -12,7 +12,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ledgerframes.errors import InputError, StoreError
-from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.tables import DERIVABLE
 from ledgerframes.store.documents import Documents, LakeFile, decoded, sealed, unsealed
@@ -138,7 +137,7 @@ class Lake:
             raise TypeError("storage_options may hold secrets and are not pickled; open the store in the other process")
         return partial(type(self), personal=self._personal), (self.base,)
 
-    def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
+    def table(self, name: str, root: Root | None = None) -> DeltaStoreTable:
         """One table, not read yet; `Root.own` returns it in the state that the document names."""
         return DeltaStoreTable(
             declared(name),
@@ -146,7 +145,7 @@ class Lake:
             storage_options=self.options,
             partition_by=PARTITIONS if set_of(name) else (),
             personal=self.keeps_personal,
-            listing=listing,
+            root=root,
         )
 
     def file(self) -> LakeFile | None:

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.coverage import Coverage
 from ledgerframes.store.delta.data_files import NewFile
-from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import StoredFile
-from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.delta.table import DeltaStoreTable, Named
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.documents import Document
 from ledgerframes.store.stored_tables import HISTORY, STORED, TableSet, set_of
@@ -116,7 +115,6 @@ class Root:
         self._writes = writes
         self._strict = strict
         self._named = self.document  # as last read or committed
-        self._left: Named | None = None  # how a writer of an older version left `updates`
         self._tables: dict[str, DeltaStoreTable] = {}
         self._changed: dict[str, Named] = {}  # not named yet
         self._lock = threading.Lock()
@@ -127,8 +125,7 @@ class Root:
         Raises:
             StoreError: the document is lost or damaged, or part of `updates` is lost.
         """
-        file = self._lake.file()  # refuses another format
-        self._left = (file.updates or None) if file is not None else None
+        self._lake.file()  # refuses another format
         if version is None:
             self.table.refresh()
         else:
@@ -222,11 +219,9 @@ class Root:
         """The losses of `updates`; if there is a document, the table must exist."""
         if not self.table.exists:
             return [Loss(self.table.name, Named())] if self._lake.documents.numbers() else []
-        rows, left = self.document.rows, self._left
-        named = left if rows is None else Named(self.document.version, rows)
-        if named is None or (rows is None and self.table.version != named.version):
+        if not self.document.number:
             return []
-        loss = loss_of(self.table, named)
+        loss = loss_of(self.table, Named(self.document.version, self.document.rows))
         return [] if loss is None else [loss]
 
     def making(self) -> None:

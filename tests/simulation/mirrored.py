@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ledgerframes.store.delta.listing import Listing
 from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import declared
 from tests.simulation.storage import Disk, MemoryTable, SimLake
 
@@ -25,11 +25,11 @@ class MirroredTable(MemoryTable):
     Args:
         real: the table in the folder.
         disk: where the other one lies.
-        listing: who is told of its changes.
+        root: who is told of its changes.
     """
 
-    def __init__(self, real: DeltaStoreTable, disk: Disk, listing: Listing | None) -> None:
-        super().__init__(real.table, disk, listing)
+    def __init__(self, real: DeltaStoreTable, disk: Disk, root: Root | None) -> None:
+        super().__init__(real.table, disk, root)
         self._real = real
 
     def refresh(self) -> MirroredTable:
@@ -91,8 +91,8 @@ class MirroredLake(SimLake):
         super().__init__(disk)
         self._folder = folder
 
-    def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
-        return MirroredTable(self._in_folder(name), self.disk, listing)
+    def table(self, name: str, root: Root | None = None) -> DeltaStoreTable:
+        return MirroredTable(self._in_folder(name), self.disk, root)
 
     def _in_folder(self, name: str) -> DeltaStoreTable:
         partition_by = MemoryTable(declared(name), self.disk, None)._partition_by

@@ -22,11 +22,11 @@ from pyarrow import acero
 
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.data_files import NewFile
-from ledgerframes.store.delta.listing import Listing, Named
-from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.delta.table import DeltaStoreTable, Named
 from ledgerframes.store.documents import Document, Documents, sealed, unsealed
 from ledgerframes.store.history_tables import PARTITIONS
 from ledgerframes.store.lake import Lake
+from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import HISTORY, declared, set_of
 from ledgerframes.tables.table import Table
 
@@ -136,12 +136,12 @@ class MemoryTable(DeltaStoreTable):
     Args:
         table: its declaration.
         disk: where it lies.
-        listing: who is told of its changes.
+        root: who is told of its changes.
     """
 
-    def __init__(self, table: Table, disk: Disk, listing: Listing | None) -> None:
+    def __init__(self, table: Table, disk: Disk, root: Root | None) -> None:
         partition_by = PARTITIONS if set_of(table.name) else ()
-        super().__init__(table, f"{URL}/{table.name}", storage_options={}, partition_by=partition_by, listing=listing)
+        super().__init__(table, f"{URL}/{table.name}", storage_options={}, partition_by=partition_by, root=root)
         self._disk = disk
         self._version: int | None = None
 
@@ -206,8 +206,8 @@ class MemoryTable(DeltaStoreTable):
 
     def create(self) -> None:
         self._disk.alive()
-        if self._listing is not None:
-            self._listing.making()
+        if self._root is not None:
+            self._root.making()
         if self.name in self._disk.versions:
             self.refresh()
             if self.restore(0):
@@ -221,7 +221,7 @@ class MemoryTable(DeltaStoreTable):
     ) -> None:
         assert not files, "only the workers of a cluster store files"
         state = self._newest()
-        rows = tuple(batch.cast(state.schema) for batch in batches if batch.num_rows)
+        rows = tuple(pa.RecordBatch.from_arrays(batch.columns, schema=state.schema) for batch in batches if len(batch))
         named = state.number if number is None else number
         after = replace(state, commits=(*state.commits, *rows), number=named)
         self._put(after, lambda: self._really_append(batches, number))
@@ -273,8 +273,8 @@ class MemoryTable(DeltaStoreTable):
         self._tell()
 
     def _tell(self) -> None:
-        if self._listing is not None:
-            self._listing.changed(self)
+        if self._root is not None:
+            self._root.changed(self)
 
 
 def _partitions(batch: pa.RecordBatch, names: Sequence[str]) -> set[tuple[str, ...]]:
@@ -413,8 +413,8 @@ class SimLake(Lake):
         self.disk = disk
         self.documents = SimDocuments(disk)
 
-    def table(self, name: str, listing: Listing | None = None) -> DeltaStoreTable:
-        return MemoryTable(declared(name), self.disk, listing)
+    def table(self, name: str, root: Root | None = None) -> DeltaStoreTable:
+        return MemoryTable(declared(name), self.disk, root)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

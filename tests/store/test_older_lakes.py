@@ -5,7 +5,6 @@ import shutil
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from msgspec.structs import replace
 
 import ledgerframes as lf
 from ledgerframes.store.documents import LakeFile, sealed
@@ -39,24 +38,6 @@ def test_a_history_with_a_column_less_or_more_goes_on(store, small, tmp_path):
     rewrite(store, "updates", lambda rows: rows.append_column("later", pa.nulls(len(rows), pa.string())))
     store.sync(small)
     assert_whole(store, small)
-
-
-def test_a_lost_entry_of_the_log_is_missed_in_a_lake_whose_documents_count_no_rows(copied, small):
-    """Those of older versions: their `lake.json` says how `updates` was left."""
-    root, updates = copied._lake.root(), copied._lake.table("updates").refresh()
-    copied._lake.documents.add(replace(root.document, number=root.document.number + 1, rows=None))
-    updates.append([], number=root.document.number + 1)
-    (copied._lake.folder / "lake.json").write_bytes(sealed(LakeFile(updates=updates.refresh().state())))
-    assert len(copied.load("updates")) == 240
-
-    (copied._lake.folder / "updates" / "_delta_log" / "00000000000000000002.json").write_bytes(b"")
-
-    for call in (lambda: copied.load("updates"), lambda: copied.sync(small), copied.coverage):
-        with pytest.raises(lf.errors.StoreError, match="entries of the log of 'updates' are damaged"):
-            call()
-    copied.repair()
-    copied.sync(small)
-    assert_whole(copied, small)
 
 
 def test_a_lake_of_another_format_is_refused(copied, small):

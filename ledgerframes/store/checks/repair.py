@@ -21,9 +21,8 @@ from ledgerframes.errors import StoreError, visible
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import covered_rows, faults
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged, rows_of
-from ledgerframes.store.delta.listing import Named
 from ledgerframes.store.delta.stored_files import Damage, StoredFile
-from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.delta.table import DeltaStoreTable, Named
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.documents import Document
 from ledgerframes.store.history_tables import HistoryTables

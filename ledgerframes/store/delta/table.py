@@ -9,13 +9,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.decoding.personal import LEFT_OUT
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, filesystem, indexed_columns, parted
-from ledgerframes.store.delta.listing import Listing, Named
 from ledgerframes.store.delta.storage_errors import is_there, plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Files, StoredFile, groups_to_join, joined_rows
 from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
     from deltalake import CommitProperties, DeltaTable
     from deltalake.transaction import AddAction, RemoveAction
+
+    from ledgerframes.store.root import Root
 
 #: A checkpoint after this many commits keeps opening a table fast.
 # Without checkpoints, opening a table reads every log entry: after 3,000 commits one took 225 ms instead of 28.
@@ -45,6 +47,18 @@ def properties(number: int | None = None) -> CommitProperties:
     return CommitProperties(app_transactions=transactions, max_commit_retries=0)
 
 
+class Named(msgspec.Struct, frozen=True):
+    """The state in which a table was left.
+
+    Attributes:
+        version: of the Delta table; -1 if there was none.
+        rows: the number of its rows, by its log: fewer show that it lost entries.
+    """
+
+    version: int = -1
+    rows: int = 0
+
+
 class DeltaStoreTable:
     """A table of the store, whether or not it exists yet.
 
@@ -56,7 +70,7 @@ class DeltaStoreTable:
         storage_options: for the object store.
         partition_by: the columns that form folders.
         personal: whether personal data is kept, if the table has to be created; an existing one records it.
-        listing: the recipient of its changes.
+        root: names its state after every change; None for a table that is not changed.
     """
 
     def __init__(
@@ -67,14 +81,14 @@ class DeltaStoreTable:
         storage_options: Mapping[str, str],
         partition_by: Sequence[str] = (),
         personal: Callable[[], bool] | None = None,
-        listing: Listing | None = None,
+        root: Root | None = None,
     ) -> None:
         self.table = table
         self.url = url
         self._options = dict(storage_options)
         self._partition_by = list(partition_by)
         self._personal = personal
-        self._listing = listing
+        self._root = root
         self._handle: DeltaTable | None = None
         self._lock = threading.Lock()
 
@@ -181,8 +195,8 @@ class DeltaStoreTable:
         """Create the table, empty; a table left by a killed writer is reused, and its rows taken back."""
         from deltalake import DeltaTable
 
-        if self._listing is not None:
-            self._listing.making()
+        if self._root is not None:
+            self._root.making()
         stats = ",".join(indexed_columns(self.table))
         with plain_errors(self.url, "be made"):
             self._handle = DeltaTable.create(
@@ -326,8 +340,8 @@ class DeltaStoreTable:
         return writer.store(self.url, self._options, values, folder)
 
     def _changed(self) -> None:
-        if self._listing is not None:
-            self._listing.changed(self)
+        if self._root is not None:
+            self._root.changed(self)
 
     def _commit(self, actions: Sequence[AddAction | RemoveAction], number: int | None = None) -> None:
         handle = self._handle
