@@ -13,14 +13,13 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.store.coverage import Begin, Coverage, Interval, intersection, merged, rows_of
+from ledgerframes.store.coverage import BEGINNING, Begin, Coverage, Interval, intersection, merged, rows_of
 from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.stored_files import StoredFile
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import HISTORY, KNOWN_BY, TableSet
-from ledgerframes.timestamps import EARLIEST, LATEST
 
 #: The tables of the update history, in the order in which they are written.
 ORDER: Final = HISTORY.order
@@ -209,12 +208,16 @@ class HistoryTables:
         return len(_stored_ids(self._index, chosen)) > 0
 
     def last_stored(self, migration_id: int, hi: int) -> int | None:
-        """The record time of the last update stored up to `hi`; searches close to it first."""
-        # The last update is usually close to `hi`; a filter on an hour opens a file or two, one on the migration all
-        # of them.
+        """The record time of the last update stored up to `hi`; searches close to the end of what is covered first."""
+        covered = intersection(self.coverage.common, [Interval(migration_id, BEGINNING, hi)])
+        if not covered:
+            return None
+        # The last update is usually close to it; a filter on an hour opens a file or two, one on the migration all of
+        # them.
+        end = covered[-1].hi
         for back in (_HOUR, 24 * _HOUR, 24 * 31 * _HOUR, None):
-            lo = EARLIEST - 1 if back is None else max(min(hi, LATEST) - back, EARLIEST - 1)
-            rows = rows_of([Interval(migration_id, lo, hi)])
+            lo = BEGINNING if back is None else max(end - back, BEGINNING)
+            rows = rows_of([Interval(migration_id, lo, end)])
             times = _read(self._index, ["record_time"], rows)
             if times.num_rows:
                 last: int = pc.max(times["record_time"].cast(pa.int64())).as_py()

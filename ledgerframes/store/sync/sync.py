@@ -217,7 +217,7 @@ class _Run:
                 _log.warning("the report of a sync that ended early could not be kept: %s", failed)
 
     def _filled(self) -> SyncReport:
-        root = self._lake.at()
+        root = self._lake.root()
         stats = self._net.stats.snapshot()
         report = replace(
             self._report,
