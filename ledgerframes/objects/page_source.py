@@ -1,4 +1,4 @@
-"""`ObjectPages`: pages of the update history from objects if there are some, and otherwise from servers; for syncs.
+"""`ObjectPages`: pages of the update history from objects, where these are as good as pages of servers; for syncs.
 
 Objects satisfy one more assumption than servers (see `paging.proofs`): a listed object has every update of its segment
 that lies more than `settle` before the segment's end. The scan had shown something after the segment when it wrote
@@ -13,12 +13,12 @@ import time
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError
-from ledgerframes.interfaces.history_pages import PageSource, Smaller, smaller_page
-from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, PagedHistory
+from ledgerframes.interfaces.history_pages import PageSource, smaller_page
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 from ledgerframes.objects.history import answer_of
 from ledgerframes.objects.names import Segment, complete_segments, consecutive, objects_of
 from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Item, Readers, page_of_items, shows_two_times
@@ -28,7 +28,7 @@ from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.threads import spawn
 from ledgerframes.timestamps import EARLIEST, LATEST
-from ledgerframes.transport import Answer, Stop
+from ledgerframes.transport import Answer
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.scan import Scan
@@ -149,10 +149,10 @@ class ObjectIndex:
 
 @dataclass(frozen=True)
 class ObjectPages:
-    """A source of pages that reads from objects whatever they contain.
+    """Pages of whatever objects contain.
 
     Attributes:
-        inner: the servers.
+        inner: the servers, which have the rest.
         index: the objects.
         left_out: servers that must not be asked; may include the name of pages from objects.
         begins: by server, where its pages begin; pruned items are read from objects.
@@ -163,29 +163,13 @@ class ObjectPages:
     left_out: Collection[str] = ()
     begins: dict[str, Cursor] = field(default_factory=dict)
 
-    @property
-    def history(self) -> PagedHistory:
-        """The history of the pages."""
-        return self.inner.history
-
-    @property
-    def servers(self) -> tuple[str, ...]:
-        """The servers."""
-        return self.inner.servers
-
-    def send_page(
-        self, query: PageQuery, *, server: str | tuple[str, ...] | None = None, revise: Smaller | None = None
-    ) -> Answer[HistoryPage]:
-        """Read one page from objects, or request it."""
-        # A reader that names a server wants an answer from that server only.
-        if self.known and not isinstance(server, str):
-            began = time.monotonic()
-            page = None
-            if query.after is not None:  # otherwise a reader probes the server's page size
-                page = self._older(query.after, query.page_size) or self.index.page(query.after, query.page_size)
-            if page is not None:
-                return answer_of(page, self.name, began)
-        return self.inner.send_page(query, server=server, revise=revise)
+    def page(self, query: PageQuery) -> Answer[HistoryPage] | None:
+        """Read one page from objects; None if servers are to be asked for it."""
+        if query.after is None or not self.known:  # from ledger begin on, a reader probes the server's page size
+            return None
+        began = time.monotonic()
+        page = self._older(query.after, query.page_size) or self.index.page(query.after, query.page_size)
+        return None if page is None else answer_of(page, self.name, began)
 
     def first(self, size: int) -> HistoryPage | None:
         """The first items of all objects."""
@@ -200,12 +184,12 @@ class ObjectPages:
     @property
     def lister(self) -> str:
         """The server that listed the objects."""
-        return self.index.server or self.servers[0]
+        return self.index.server or self.inner.servers[0]
 
     @property
     def known(self) -> bool:
         """Whether objects count: the server that listed them has shown their items, and is not left out itself."""
-        return self.lister in self.servers and self.name not in self.left_out
+        return self.lister in self.inner.servers and self.name not in self.left_out
 
     def _older(self, after: Cursor, size: int) -> HistoryPage | None:
         """Items that no server has any more, followed by the first ones that a server has in the same migration."""
@@ -236,8 +220,9 @@ class ObjectPages:
     @property
     def _begin(self) -> Cursor | None:
         """Where the first server begins; None if one is unknown."""
-        known = [self.begins[server] for server in self.servers if server in self.begins]
-        return min(known, default=None) if len(known) == len(self.servers) else None
+        servers = self.inner.servers
+        known = [self.begins[server] for server in servers if server in self.begins]
+        return min(known, default=None) if len(known) == len(servers) else None
 
     def final(self, migration_id: int, cursors: Sequence[Cursor]) -> int:
         """Up to which record time a page from objects, with items at these cursors, is complete for a migration."""
@@ -259,19 +244,6 @@ class ObjectPages:
             return PageQuery(place, size)
 
         return self.inner.send_page(PageQuery(place, size), revise=fewer)
-
-    def pause(self, seconds: float) -> None:
-        """Wait."""
-        self.inner.pause(seconds)
-
-    @property
-    def largest_pages(self) -> dict[str, int]:
-        """By scan, the largest page that it has named."""
-        return self.inner.largest_pages
-
-    def stoppable(self, stop: Stop) -> ObjectPages:
-        """The same for one operation, whose requests and pauses end once `stop` is set."""
-        return replace(self, inner=self.inner.stoppable(stop))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.interfaces.history import HistorySession, PageRows
 from ledgerframes.loaders.extent import newest_of
-from ledgerframes.objects.page_source import OBJECTS, ObjectPages
+from ledgerframes.objects.page_source import OBJECTS
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Mode, Outcome, Reading
@@ -133,7 +133,6 @@ class Fetcher:
         page_size: items per request.
         scheduler: runs the workers.
         ending: called if a read ends early, to interrupt what workers wait for.
-        objects: the source of pages from objects, if there are some.
         segments: reads segments of objects on a cluster, before anything is read here.
         rejecting: decodes pages, if the sync continues without broken items.
         left: the parts that could not be read for now, in words.
@@ -145,7 +144,6 @@ class Fetcher:
     page_size: int
     scheduler: Scheduler
     ending: Callable[[], None]
-    objects: ObjectPages | None = None
     segments: Callable[[Sequence[Interval]], Iterator[Fetched]] | None = None
     rejecting: RejectingDecoder | None = None
     left: list[str] = field(default_factory=list)
@@ -269,8 +267,8 @@ class Fetcher:
             proofs.lose(page.server)
         # A server that lacks what another one has shown, or it before, proves nothing by that page.
         final = NOTHING if page.outcome is Outcome.BEHIND or emptied else proof.of(page.server, cursors)
-        if self.objects is not None and giver == self.objects.name:
-            final = min(final, self.objects.final(shard.interval.migration_id, cursors))
+        if (objects := self.source.objects) is not None and giver == objects.name:
+            final = min(final, objects.final(shard.interval.migration_id, cursors))
         fetched = self._take(shard, page, final, broken=page.server in proof.broken)
         if isinstance(mode, Reading) and page.outcome is not Outcome.BEHIND:
             # Also a page for the same place: it overlaps one that overlaps none itself.

@@ -12,7 +12,6 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PagingError, StoreError
 from ledgerframes.loaders.extent import MIGRATIONS, Beginning, first_cursors, known_by, warn_of
 from ledgerframes.loaders.progress import Progress
-from ledgerframes.objects.page_source import ObjectPages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import (
     BEGINNING,
@@ -51,7 +50,6 @@ class HistorySync:
         shown: progress.
         fetch: reads intervals of the history.
         commit: commits rows and coverage.
-        objects: the source of items that servers have pruned, if there are objects.
         sources: the senders of rows, without anything secret, in order.
     """
 
@@ -62,7 +60,6 @@ class HistorySync:
     shown: Progress
     fetch: Fetcher
     commit: Committer
-    objects: ObjectPages | None = None
     sources: dict[str, None] = field(default_factory=dict)
     _left: list[str] = field(default_factory=list)
     _recognised: bool = True
@@ -74,6 +71,7 @@ class HistorySync:
         self.servers = self.agreement.servers
         self.history = self.agreement.history
         self.proofs = self.agreement.proofs
+        self.objects = self.fetch.source.objects  # they may have items that servers have pruned
 
     @property
     def left(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
 from ledgerframes.interfaces.history_pages import PageSource, Smaller, named_maximum, smaller_page
 from ledgerframes.interfaces.paged_histories import HistoryPage, PagedHistory
-from ledgerframes.objects.page_source import OBJECTS
+from ledgerframes.objects.page_source import OBJECTS, ObjectPages
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.paging.proofs import Proofs
@@ -99,6 +99,7 @@ class AgreedServers:
         left_out: by server, why it is no longer asked in this sync.
         begins: by server, where its history began when last asked; a request goes to one that has the items.
         begins_after: the record time after which opened objects contain everything; None for servers.
+        objects: read first, if there are some, by whoever does not name one server.
     """
 
     source: PageSource
@@ -107,6 +108,7 @@ class AgreedServers:
     left_out: dict[str, str] = field(default_factory=dict)
     begins: dict[str, Cursor] = field(default_factory=dict)
     begins_after: int | None = None
+    objects: ObjectPages | None = None
 
     @property
     def history(self) -> PagedHistory:
@@ -125,7 +127,8 @@ class AgreedServers:
         # Without a choice the transport would return to a server that was left out, or has pruned the items.
         some = server is None and (self.left_out or self.begins or self.lately.begins)
         chosen = self.having(query.after) if some else server
-        answer = self.source.send_page(query, server=chosen, revise=revise)
+        answer = None if self.objects is None or isinstance(chosen, str) else self.objects.page(query)
+        answer = answer or self.source.send_page(query, server=chosen, revise=revise)
         self.lately.note(answer.server, PageSize(len(answer.value), len(answer.value.raw)))
         self.proofs.saw(sender_of(answer.server), answer.value.page_index.cursors)
         return answer

@@ -296,8 +296,8 @@ def _history_sync(
     finality = Finality(agreement, history)
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
-    read = servers if pages is None else replace(servers, source=pages)
-    fetch = Fetcher(read, prober, request.workers, request.page_size, request.scheduler, stop.set, pages)
+    read = replace(servers, objects=pages)
+    fetch = Fetcher(read, prober, request.workers, request.page_size, request.scheduler, stop.set)
     if request.reject:
         fetch.rejecting = RejectingDecoder(rejects, of.pages, ids=rejected)
     if request.engine is not None and pages is not None:
@@ -308,4 +308,4 @@ def _history_sync(
     commit = Committer(
         history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
     )
-    return HistorySync(request, agreement, prober, finality, shown, fetch=fetch, commit=commit, objects=pages)
+    return HistorySync(request, agreement, prober, finality, shown, fetch=fetch, commit=commit)
