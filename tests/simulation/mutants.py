@@ -422,7 +422,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         ("damaged-objects",), objects=True,
     ),
     "lacking-rows-become-final": Mutant(
-        "a stored row that no page shows again does not become final", "store.sync.finality:Finality._lacking",
+        "a stored row that no page shows again does not become final", "store.sync.committing:Finality._lacking",
         lambda original: lambda *_: {},  # noqa: ARG005
         ("fork", "catching-up", "migrations", "overlap"),
     ),
@@ -445,7 +445,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
         _constant(value=None), ("fork", "fork-all", "late"),
     ),
     "joins-over-what-is-pruned": Mutant(
-        "what a server may have pruned before its first item is not covered", "store.sync.finality:Finality._open",
+        "what a server may have pruned before its first item is not covered", "store.sync.committing:Finality._open",
         _constant(value=None), ("pruned", "catching-up", "lagging"),
     ),
     "begins-where-it-began": Mutant(

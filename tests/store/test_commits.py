@@ -1,5 +1,7 @@
 """Commits are small at first and grow in a long sync; partitions keep few files; old states are forgotten if asked."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -34,7 +36,8 @@ class Noting:
 def committed(pages, size, seconds=0):
     """The sizes of the commits of pages that arrive so many seconds after each other."""
     tables, times = Noting(), iter(range(0, 10**9, seconds) if seconds else [0] * 10**4)
-    committer = Committer(tables, ThreadScheduler(), size, lambda: next(times))
+    takes_all = SimpleNamespace(history=tables, judged=lambda page: page, confirm=list)
+    committer = Committer(takes_all, ThreadScheduler(), size, lambda: next(times))
     for _ in range(pages):
         committer.add(PAGE)
     committer.finish()

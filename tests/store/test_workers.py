@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -65,7 +66,8 @@ class Blocking:
 
 def test_commits_run_one_at_a_time_and_none_after_one_that_failed():
     tables, page = Blocking(), Fetched(0, Interval(0, 0, 1), 0, Interval(0, 0, 1))
-    committer = Committer(tables, ThreadScheduler(), CommitSize(0))
+    takes_all = SimpleNamespace(history=tables, judged=lambda page: page, confirm=list)
+    committer = Committer(takes_all, ThreadScheduler(), CommitSize(0))
     committer.add(page)
     assert tables.begun.wait(20)
     waiting = spawn(lambda: committer.add(page), "waiting")

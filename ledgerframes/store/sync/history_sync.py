@@ -30,8 +30,7 @@ from ledgerframes.store.sync.agreement import Agreement
 from ledgerframes.store.sync.beginnings import FIRST, UNKNOWN, are_two, first_update
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.compare import Comparison
-from ledgerframes.store.sync.fetching import Fetcher, Prober
-from ledgerframes.store.sync.finality import Finality
+from ledgerframes.store.sync.fetching import Fetcher
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
@@ -45,8 +44,6 @@ class HistorySync:
     Attributes:
         request: the arguments of the sync.
         agreement: the servers, the stored history, and whether they agree.
-        prober: finds the newest items of servers.
-        finality: decides which fetched rows are final.
         shown: progress.
         fetch: reads intervals of the history.
         commit: commits rows and coverage.
@@ -55,8 +52,6 @@ class HistorySync:
 
     request: SyncRequest
     agreement: Agreement
-    prober: Prober
-    finality: Finality
     shown: Progress
     fetch: Fetcher
     commit: Committer
@@ -97,7 +92,7 @@ class HistorySync:
                     f"{self.servers.history.endpoint}: the servers show more than {MIGRATIONS} migrations; they invent"
                     " them on request"
                 )
-            self.prober.newest = max(known)
+            self.fetch.prober.newest = max(known)
             self.history.note(known)
             intervals: list[Interval] = []
             for migration_id in new:
@@ -298,15 +293,14 @@ class HistorySync:
     def _read(self, intervals: list[Interval]) -> set[int]:
         """Read intervals; returns the later migrations that were seen."""
         seen: set[int] = set()
-        self.finality.expect(intervals)
+        self.commit.finality.expect(intervals)
         reached: dict[int, Interval] = {}
         try:
             with closing(self.fetch.read(intervals)) as results:
                 for fetched in results:
                     rows = self._count(fetched)
                     reached[fetched.key] = fetched.read
-                    if (page := self.finality.judged(fetched)) is not None:
-                        self.commit.add(page)
+                    self.commit.add(fetched)
                     if fetched.has_rows:
                         self.sources[source_of(fetched.server)] = None
                         read_to = format_timestamp(min(fetched.read.hi, LATEST))[:19]

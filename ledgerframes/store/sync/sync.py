@@ -24,9 +24,8 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_tables import HISTORY, SETS, TableSet
 from ledgerframes.store.sync.agreement import Agreement, network_for
-from ledgerframes.store.sync.committing import CommitSize, Committer
+from ledgerframes.store.sync.committing import CommitSize, Committer, Finality
 from ledgerframes.store.sync.fetching import Fetcher, Prober
-from ledgerframes.store.sync.finality import Finality
 from ledgerframes.store.sync.history_sync import HistorySync
 from ledgerframes.store.sync.rejects import RejectingDecoder, rejected_ids
 from ledgerframes.store.sync.report import SyncReport, is_known, keep
@@ -293,7 +292,6 @@ def _history_sync(
     rejects = lake.root().own("rejects")
     rejected = rejected_ids(rejects, of.pages) if rejects.exists else set[str]()
     agreement = Agreement(servers, history, request.page_size, rejected)
-    finality = Finality(agreement, history)
     # Only rows are read from objects; servers show the network and its newest items.
     pages = None if objects is None else ObjectPages(servers, objects, servers.left_out, servers.begins)
     read = replace(servers, objects=pages)
@@ -305,7 +303,6 @@ def _history_sync(
 
         settings = plain_settings(net.settings, workers=worker_count(request.engine))
         fetch.segments = ClusterReader(request.engine, settings, prober, pages, lake.base, history).read
-    commit = Committer(
-        history, request.scheduler, CommitSize(request.commit_bytes), request.clock.monotonic, finality.confirm
-    )
-    return HistorySync(request, agreement, prober, finality, shown, fetch=fetch, commit=commit)
+    size = CommitSize(request.commit_bytes)
+    commit = Committer(Finality(agreement), request.scheduler, size, request.clock.monotonic)
+    return HistorySync(request, agreement, shown, fetch, commit)
