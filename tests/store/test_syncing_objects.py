@@ -15,7 +15,8 @@ from ledgerframes.objects.names import read_name
 from ledgerframes.objects.readers import Readers
 from ledgerframes.sandbox.faults import Faults
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.sync.cluster import RowFiles, SegmentTask, plain_settings, read_segment
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.sync.cluster import plain_settings, read_segment
 from tests.objects.test_opened_folders import download
 from tests.rigs.object_faults import ObjectFaults
 from tests.store.conftest import assert_covered_alike, assert_whole, by_value, downloads
@@ -171,39 +172,39 @@ def test_a_worker_that_dies_while_it_reads_objects_loses_and_doubles_nothing(sto
         assert_equal(store, net)
 
 
-def task_of(store, net, **changes):
+def task_of(store, net):
     """The task of one segment, which is a day."""
     settings = plain_settings(net.settings, workers=1)
     ref = next(iter(net.scan.iter_update_objects(after="2025-03-06T12:00:00Z", up_to="2025-03-07")))
     name = read_name(ref.url)
     interval = Interval(0, name.after, name.up_to - 60_000_001)
-    task = {"interval": interval, "lake": store._lake.base, **changes}
-    return SegmentTask(settings, (name.after, name.up_to), **task)
+    return settings, (name.after, name.up_to), interval, store._lake.base
 
 
 def test_no_rows_travel_from_a_worker_that_sees_the_store(store, ledger, tmp_path, monkeypatch):
     store.sync(ledger, end="2000-01-01", progress=False)
     task = task_of(store, ledger)
-    result = read_segment(task)
-    (_, lo, hi), updates = task.interval, ledger.sandbox.world.updates
+    result = read_segment(*task)
+    (_, lo, hi), updates = task[2], ledger.sandbox.world.updates
     inside = [update for update in updates if update.migration_id == 0 and lo < update.record_time <= hi]
     assert sum(file.rows for file in result.files["updates"]) == len(inside) > 10
     assert result.first == inside[0].record_time
     assert len(pickle.dumps(result)) < 10_000
-    before, stored = stray_files(store), RowFiles.store
+    before, stored = stray_files(store), DeltaStoreTable.store
 
-    def failing(self):
-        stored(self)
-        raise lf.errors.StoreError("the disk is full")
+    def failing(self, batches):
+        if self.name == "updates":
+            raise lf.errors.StoreError("the disk is full")
+        return stored(self, batches)
 
     with monkeypatch.context() as patched:
-        patched.setattr(RowFiles, "store", failing)
+        patched.setattr(DeltaStoreTable, "store", failing)
         with pytest.raises(lf.errors.StoreError, match="the disk is full"):
-            read_segment(task)
+            read_segment(*task)
     assert stray_files(store) == before  # one that fails leaves no file
     (tmp_path / "lake").rename(tmp_path / "elsewhere")
     with pytest.raises(lf.errors.StoreError, match=r"does not exist on a worker.*same path"):
-        read_segment(task)
+        read_segment(*task)
 
 
 class Client:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import count
 from typing import Any, Final
@@ -43,25 +43,7 @@ _NOT_SENT: Final = frozenset({"scan_token", "validator_token", "registry_token",
 _BYTES: Final = 64_000_000
 
 
-@dataclass(frozen=True)
-class SegmentTask:
-    """The message to a worker: plain values, without tokens.
-
-    Attributes:
-        settings: the connection settings.
-        segment: the record times, (after, up_to], of its objects. The worker lists them itself, as their URLs may be
-            short-lived and may contain a signature.
-        interval: the part of it to read.
-        lake: the folder or URL of the store that takes the rows.
-    """
-
-    settings: dict[str, Any]
-    segment: tuple[int, int]
-    interval: Interval
-    lake: str
-
-
-@dataclass(frozen=True)
+@dataclass
 class SegmentRows:
     """The answer of a worker.
 
@@ -81,93 +63,61 @@ class SegmentRows:
     failed: str = ""
 
 
-def read_segment(task: SegmentTask) -> SegmentRows:
-    """Fetch, decode and store the rows of a segment.
+def read_segment(settings: dict[str, Any], times: tuple[int, int], interval: Interval, lake: str) -> SegmentRows:
+    """Fetch, decode and store the rows of a segment; the message to a worker has plain values, without tokens.
+
+    Args:
+        settings: the connection settings.
+        times: the record times, (after, up_to], of the segment's objects. The worker lists them itself, as their URLs
+            may be short-lived and may contain a signature.
+        interval: the part of it to read.
+        lake: the folder or URL of the store that takes the rows.
 
     Raises:
         StoreError: the worker does not see the store, or the storage refused.
     """
-    lake = Lake(task.lake)
-    files = RowFiles([lake.table(name).refresh() for name in UPDATE_HISTORY.tables])
-    if not all(table.exists for table in files.tables):
+    tables = [Lake(lake).table(name).refresh() for name in UPDATE_HISTORY.tables]
+    if not all(table.exists for table in tables):
         raise StoreError(
-            f"{task.lake!r} does not exist on a worker: workers write into the store, so they need its folder under the"
+            f"{lake!r} does not exist on a worker: workers write into the store, so they need its folder under the"
             " same path. Share it, or leave engine= or source= out"
         )
+    rows = SegmentRows({table.name: [] for table in tables})
     try:
-        return _read(task, files)
-    except (RequestError, DecodeError, PagingError) as error:
-        files.remove()
-        return SegmentRows(failed=str(error))
-    except BaseException:
-        files.remove()
+        with Network(Settings(**settings)) as net, scan_objects(net.scan) as source:
+            listed = complete_segments(source.updates(*times) or ())
+            segment = next((one for one in listed if (one.after, one.up_to) == times), None)
+            if segment is None:
+                return SegmentRows(failed="it is not listed any more")
+            _read(ObjectHistory(source.place, Readers(source, segment.objects)), interval, tables, rows)
+    except BaseException as error:
+        for table in tables:
+            table.remove(rows.files[table.name])
+        if isinstance(error, (RequestError, DecodeError, PagingError)):
+            return SegmentRows(failed=str(error))
         raise
+    return rows
 
 
-def _read(task: SegmentTask, files: RowFiles) -> SegmentRows:
-    first: int | None = None
-    last: int | None = None
+def _read(objects: ObjectHistory, interval: Interval, tables: Sequence[DeltaStoreTable], rows: SegmentRows) -> None:
+    """Store the rows of an interval, a part of them at a time."""
+    session, more = HistorySession(objects, objects.reader(window_of(interval))), True
+    waiting: dict[str, list[pa.RecordBatch]] = {table.name: [] for table in tables}
     later: list[Cursor] = []
-    with Network(Settings(**task.settings)) as net, scan_objects(net.scan) as source:
-        listed = complete_segments(source.updates(*task.segment) or ())
-        segment = next((one for one in listed if (one.after, one.up_to) == task.segment), None)
-        if segment is None:
-            return SegmentRows(failed="it is not listed any more")
-        objects = ObjectHistory(source.place, Readers(source, segment.objects))
-        session, more = HistorySession(objects, objects.reader(window_of(task.interval))), True
-        while more:
-            page, more = session.step()
-            cursors = page.page.page_index.cursors
-            if page.rows:
-                first, last = cursors[page.rows[0]].micros if first is None else first, cursors[page.rows[-1]].micros
-                files.add(UPDATE_HISTORY.decode_pages([(page.page, page.rows)]))
-            later += [cursor for cursor in cursors if cursor.migration_id > task.interval.migration_id][:1]
-    files.store()
-    return SegmentRows(files.files, first, last, min(later, default=None))
-
-
-@dataclass
-class RowFiles:
-    """The rows of one task, as they are written to files; used by one thread.
-
-    Attributes:
-        tables: they exist.
-        files: the stored files, by table.
-    """
-
-    tables: Sequence[DeltaStoreTable]
-    files: dict[str, list[NewFile]] = field(default_factory=dict)
-    _waiting: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
-    _bytes: int = 0
-
-    def add(self, batches: Mapping[str, pa.RecordBatch]) -> None:
-        """Add rows, and store the collected ones if there are enough.
-
-        Raises:
-            StoreError: the storage refused.
-        """
-        for name, batch in batches.items():
-            if batch.num_rows:
-                self._waiting.setdefault(name, []).append(batch)
-                self._bytes += batch.nbytes
-        if self._bytes >= _BYTES:
-            self.store()
-
-    def store(self) -> None:
-        """Store the collected rows.
-
-        Raises:
-            StoreError: the storage refused.
-        """
-        waiting, self._waiting, self._bytes = self._waiting, {}, 0
-        for table in self.tables:
-            if table.name in waiting:
-                self.files.setdefault(table.name, []).extend(table.store(waiting[table.name]))
-
-    def remove(self) -> None:
-        """Remove the stored files: the task failed."""
-        for table in self.tables:
-            table.remove(self.files.pop(table.name, []))
+    while more:
+        page, more = session.step()
+        cursors = page.page.page_index.cursors
+        if page.rows:
+            rows.first = cursors[page.rows[0]].micros if rows.first is None else rows.first
+            rows.last = cursors[page.rows[-1]].micros
+            for name, batch in UPDATE_HISTORY.decode_pages([(page.page, page.rows)]).items():
+                waiting[name].append(batch)
+        later += [cursor for cursor in cursors if cursor.migration_id > interval.migration_id][:1]
+        if not more or sum(batch.nbytes for batches in waiting.values() for batch in batches) >= _BYTES:
+            for table in tables:
+                rows.files[table.name] += table.store(waiting[table.name])
+                waiting[table.name] = []
+    rows.following = min(later, default=None)
 
 
 def plain_settings(settings: Settings, *, workers: int) -> dict[str, Any]:
@@ -252,10 +202,9 @@ class ClusterReader:
             while waiting or running:
                 for _ in range(min(len(waiting), _TASKS_PER_WORKER * workers - len(running))):
                     part = waiting.popleft()
-                    segment = (part.segment.after, part.segment.up_to)
-                    task = SegmentTask(settings, segment, part.interval, self.lake)
+                    times = (part.segment.after, part.segment.up_to)
                     # Without `pure=False`, Dask would return the result of an earlier task with the same arguments.
-                    future = self.engine.submit(read_segment, task, pure=False)
+                    future = self.engine.submit(read_segment, settings, times, part.interval, self.lake, pure=False)
                     running[future] = part
                     done.add(future)
                 future = next(done)
