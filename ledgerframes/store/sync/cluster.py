@@ -143,16 +143,6 @@ def plain_settings(settings: Settings, *, workers: int) -> dict[str, Any]:
     return sent
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The work of one task."""
-
-    key: int
-    interval: Interval
-    segment: Segment
-    broken: bool
-
-
 @dataclass
 class ClusterReader:
     """Lets the workers of a cluster read segments of objects; the `Fetcher` that calls it reads what they lack.
@@ -182,30 +172,36 @@ class ClusterReader:
         """
         unstored = beyond(intervals, self.history.coverage.common)
         parts = [part for interval in unstored for part in self._parts(interval)]
-        for part, rows in self._worked(parts):
+        broken = not self.prober.proofs.proves_ahead(self.objects.lister)
+        for interval, rows in self._worked(parts):
             if rows.failed:
                 _log.warning(
-                    "a worker could not read the objects of %s: %s Pages are read instead.", part.interval, rows.failed
+                    "a worker could not read the objects of %s: %s Pages are read instead.", interval, rows.failed
                 )
             if rows.last is not None:
-                yield self._fetched(part, part.interval._replace(hi=rows.last), rows)
+                read = interval._replace(hi=rows.last)
+                opening = Opening(self.objects.name, read.migration_id, read.lo, rows.first)
+                yield Fetched(
+                    next(self._keys), read, read.hi, read, following=rows.following, server=self.objects.lister,
+                    broken=broken, files=rows.files, opening=opening,
+                )  # fmt: skip
 
-    def _worked(self, parts: Sequence[_Part]) -> Generator[tuple[_Part, SegmentRows]]:
-        """The results of the workers, in any order."""
+    def _worked(self, parts: Sequence[tuple[Interval, Segment]]) -> Generator[tuple[Interval, SegmentRows]]:
+        """The results of the workers by interval, in any order."""
         from distributed import as_completed
 
         workers = worker_count(self.engine)
-        waiting, running = deque(parts), dict[Any, _Part]()
+        waiting, running = deque(parts), dict[Any, Interval]()
         done: Any = as_completed()  # type: ignore[no-untyped-call]
         settings = self.settings | {"scan_url": (self.objects.lister,)}
         try:
             while waiting or running:
                 for _ in range(min(len(waiting), _TASKS_PER_WORKER * workers - len(running))):
-                    part = waiting.popleft()
-                    times = (part.segment.after, part.segment.up_to)
+                    interval, segment = waiting.popleft()
+                    times = (segment.after, segment.up_to)
                     # Without `pure=False`, Dask would return the result of an earlier task with the same arguments.
-                    future = self.engine.submit(read_segment, settings, times, part.interval, self.lake, pure=False)
-                    running[future] = part
+                    future = self.engine.submit(read_segment, settings, times, interval, self.lake, pure=False)
+                    running[future] = interval
                     done.add(future)
                 future = next(done)
                 yield running.pop(future), future.result()
@@ -213,15 +209,8 @@ class ClusterReader:
             # Otherwise tasks of a failed sync would continue to download.
             self.engine.cancel(list(running))
 
-    def _fetched(self, part: _Part, interval: Interval, rows: SegmentRows) -> Fetched:
-        opening = Opening(self.objects.name, interval.migration_id, interval.lo, rows.first)
-        return Fetched(
-            part.key, interval, interval.hi, interval, following=rows.following, server=self.objects.lister,
-            broken=part.broken, files=rows.files, opening=opening,
-        )  # fmt: skip
-
-    def _parts(self, interval: Interval) -> list[_Part]:
-        """The segments within an interval, each without its last `settle`, which may be incomplete."""
+    def _parts(self, interval: Interval) -> list[tuple[Interval, Segment]]:
+        """The parts of an interval in its segments, each without its last `settle`, which may be incomplete."""
         segments = self.objects.index.segments
         if not self.objects.known or not segments:
             return []
@@ -231,8 +220,7 @@ class ClusterReader:
         if first is None or first >= interval.hi:
             return []
         top = self.prober.end_of(interval._replace(lo=first))
-        parts: list[_Part] = []
-        broken = not self.prober.proofs.proves_ahead(self.objects.lister)
+        parts: list[tuple[Interval, Segment]] = []
         low = interval.lo
         for segment in segments:
             begins = segment.after
@@ -244,7 +232,7 @@ class ClusterReader:
             if segment.up_to <= first or segment.after >= top or unsure:
                 continue
             if segment.is_worth(hi - max(lo, segment.after)):
-                parts.append(_Part(next(self._keys), interval._replace(lo=lo, hi=hi), segment, broken))
+                parts.append((interval._replace(lo=lo, hi=hi), segment))
                 low = hi
         return parts
 
