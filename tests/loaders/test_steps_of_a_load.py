@@ -43,7 +43,7 @@ print(json.dumps({"requests": requests, "functions": len(entered), "files": len(
     ("call", "requests", "files", "functions"),
     [
         ("lf.load_history(net, limit=10)", 1, 26, 125),
-        ("lf.open_store(tempfile.mkdtemp()).sync(net, progress=False)", 10, 52, 399),
+        ("lf.open_store(tempfile.mkdtemp()).sync(net, progress=False)", 10, 47, 384),
     ],
     ids=["page", "sync"],
 )

@@ -9,6 +9,8 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.sandbox.faults import Faults
+from ledgerframes.store.delta.table import DeltaStoreTable
+from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.sync.committing import Committer
 from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, LATE, assert_whole
@@ -50,6 +52,17 @@ def test_without_news_a_sync_asks_every_server_once_per_open_migration_and_write
     assert (report.complete, sum(report.rows.values())) == (True, 0)
     assert set(store._lake.folder.rglob("*")) == files
     assert len(store.syncs()) == 1
+
+
+def test_without_news_a_sync_opens_a_long_table_once_and_reads_its_last_hour(store, monkeypatch):
+    opened, read, dataset, reads = [], [], DeltaStoreTable.dataset, HistoryTables._read
+    with lf.sandbox(days=2, migrations=1) as net:
+        store.sync(net)
+        monkeypatch.setattr(DeltaStoreTable, "dataset", lambda self: opened.append(self.name) or dataset(self))
+        monkeypatch.setattr(HistoryTables, "_read", lambda *asked: read.append(rows := reads(*asked)) or rows)
+        store.sync(net)
+    assert opened.count("updates") == 1
+    assert 0 < max(map(len, read)) < len(store.load("updates")) / 10
 
 
 def test_workers_share_the_proof_that_was_found_where_a_history_ends(store):
