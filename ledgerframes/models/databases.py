@@ -14,6 +14,8 @@ from typing import Final
 
 import duckdb
 
+from ledgerframes.errors import ConfigurationError
+from ledgerframes.models.engine import VARIABLE
 from ledgerframes.models.interrupting import interruptible
 from ledgerframes.models.reads import literal
 
@@ -79,6 +81,20 @@ class Database:
         threads = min(self._threads, max(limit // _PER_THREAD, 1)) if strictly else self._threads
         self._root.execute(f"set threads = {threads}")
         return limit
+
+    def bound(self) -> int:
+        """Bound its memory by what the variable says, else by half of the machine's; what it then is, in bytes.
+
+        Raises:
+            ConfigurationError: `LEDGERFRAMES_MEMORY_LIMIT` is not valid.
+        """
+        limit = os.environ.get(VARIABLE)
+        if limit is None:
+            return self.half
+        try:
+            return self.limit(limit)
+        except duckdb.Error as error:
+            raise ConfigurationError(f"{VARIABLE}={limit!r} is not valid: give a size such as 4GB") from error
 
     def close(self) -> None:
         """Close it, and remove spilled data."""

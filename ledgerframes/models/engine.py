@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.errors import InputError
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.inputs import Give
 from ledgerframes.models.interrupting import interruptible
@@ -367,7 +367,7 @@ def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection
         connection.execute("set timezone = 'UTC'; set disabled_optimizers = ''; set preserve_insertion_order = true")
         # Else a step of less than 122,880 rows, each with JSON to parse, is read by one thread.
         connection.execute("pragma verify_parallelism")
-        return bounded(database) // 2
+        return database.bound() // 2
 
     try:
         return database, connection, interruptible(connection, prepare)
@@ -375,23 +375,6 @@ def _opened(inputs: Iterable[Give]) -> tuple[Database, duckdb.DuckDBPyConnection
         connection.close()
         database.close()
         raise
-
-
-def bounded(database: Database) -> int:
-    """The bytes that a database may take: what the variable says, else half of the machine's memory.
-
-    Raises:
-        ConfigurationError: `LEDGERFRAMES_MEMORY_LIMIT` is not valid.
-    """
-    import duckdb
-
-    limit = os.environ.get(VARIABLE)
-    if limit is None:
-        return database.half
-    try:
-        return database.limit(limit)
-    except duckdb.Error as error:
-        raise ConfigurationError(f"{VARIABLE}={limit!r} is not valid: give a size such as 4GB") from error
 
 
 #: Rows that a reader of a model has in memory at once.

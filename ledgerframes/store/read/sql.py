@@ -13,7 +13,6 @@ import pyarrow as pa
 from ledgerframes.arguments import did_you_mean, text
 from ledgerframes.errors import InputError
 from ledgerframes.frames import As, Decimals, check_shape, shape
-from ledgerframes.models.engine import bounded
 from ledgerframes.models.interrupting import interruptible
 from ledgerframes.store.delta.storage_errors import raise_damage
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -68,7 +67,7 @@ def ask(
         with connection:
             read: list[str] = []
             try:
-                bounded(database)
+                database.bound()
                 # DuckDB shows and truncates times in the machine's zone by default.
                 connection.execute("SET TimeZone = 'UTC'")
                 _check_statement(connection, query)
