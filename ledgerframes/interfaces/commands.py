@@ -17,7 +17,6 @@ from ledgerframes.interfaces.rules import (
     Text,
     each,
     fits,
-    unless_none,
     without_none,
     wrapped,
 )
@@ -245,6 +244,6 @@ def reassignment_json(
         commandId=fits(command_id, LedgerString, "command_id"),
         submitter=fits(submitter, PartyId, "submitter"),
         userId=user_id,
-        workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
-        submissionId=unless_none(submission_id, LedgerString, "submission_id"),
+        workflowId=fits(workflow_id, LedgerString | None, "workflow_id"),
+        submissionId=fits(submission_id, LedgerString | None, "submission_id"),
     )

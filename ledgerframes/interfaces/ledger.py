@@ -41,7 +41,6 @@ from ledgerframes.interfaces.rules import (
     UserId,
     each,
     fits,
-    unless_none,
     without_none,
 )
 from ledgerframes.interfaces.users import Right, User, UsersPage, new_rights, new_user, read_created, read_users
@@ -204,14 +203,14 @@ class Ledger(LedgerReadCalls):
             actAs=each(act_as, "act_as", kind=PartyId, least=1),
             userId=self._user(user_id),
             readAs=each(read_as, "read_as", kind=PartyId) or None,
-            workflowId=unless_none(workflow_id, LedgerString, "workflow_id"),
+            workflowId=fits(workflow_id, LedgerString | None, "workflow_id"),
             minLedgerTimeAbs=_time(min_ledger_time_abs, "min_ledger_time_abs"),
-            submissionId=unless_none(submission_id, LedgerString, "submission_id"),
+            submissionId=fits(submission_id, LedgerString | None, "submission_id"),
             disclosedContracts=disclosed(disclosed_contracts, "disclosed_contracts") or None,
-            synchronizerId=unless_none(synchronizer_id, Text, "synchronizer_id"),
+            synchronizerId=fits(synchronizer_id, Text | None, "synchronizer_id"),
             packageIdSelectionPreference=preference or None,
             prefetchContractKeys=keys or None,
-            tapsMaxPasses=unless_none(taps_max_passes, Count32, "taps_max_passes"),
+            tapsMaxPasses=fits(taps_max_passes, Count32 | None, "taps_max_passes"),
         )
         if deduplication_period is not None:
             body["deduplicationPeriod"] = deduplication_json(deduplication_period, "deduplication_period")
@@ -227,8 +226,8 @@ class Ledger(LedgerReadCalls):
             page_size: the most users to return; a server may return fewer, without saying so.
             page_token: the `next_page_token` of the page before; None or empty is the first page.
         """
-        size = unless_none(page_size, Positive32, "page_size")
-        token = unless_none(page_token, str, "page_token") or None
+        size = fits(page_size, Positive32 | None, "page_size")
+        token = fits(page_token, str | None, "page_token") or None
         return Call(LIST_USERS.request(query={"pageSize": size, "pageToken": token}), read_users)
 
     @sends(CREATE_USER)
@@ -260,8 +259,8 @@ class Ledger(LedgerReadCalls):
             synchronizer_id: for which synchronizer to vet.
         """
         query = {
-            "vetAllPackages": unless_none(vet_all_packages, bool, "vet_all_packages"),
-            "synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id"),
+            "vetAllPackages": fits(vet_all_packages, bool | None, "vet_all_packages"),
+            "synchronizerId": fits(synchronizer_id, Text | None, "synchronizer_id"),
         }
         return Call(UPLOAD_PACKAGE.request(query=query, content=dar_bytes(dar)), _nothing)
 
@@ -275,7 +274,7 @@ class Ledger(LedgerReadCalls):
         Raises:
             StatusError: the DAR is not valid, for the reason that the server states.
         """
-        query = {"synchronizerId": unless_none(synchronizer_id, Text, "synchronizer_id")}
+        query = {"synchronizerId": fits(synchronizer_id, Text | None, "synchronizer_id")}
         return Call(VALIDATE_DAR.request(query=query, content=dar_bytes(dar)), _nothing)
 
     def _user(self, user_id: str | None) -> str | None:
@@ -284,7 +283,7 @@ class Ledger(LedgerReadCalls):
                 "user_id=None; give user_id=, which may be left out only with a user's token: "
                 "connect(ledger_token=...) or LEDGERFRAMES_LEDGER_TOKEN"
             )
-        user: str | None = unless_none(user_id, UserId, "user_id")
+        user: str | None = fits(user_id, UserId | None, "user_id")
         return user
 
 

@@ -30,7 +30,7 @@ from ledgerframes.interfaces.ledger_answers import (
     read_transaction,
     read_update,
 )
-from ledgerframes.interfaces.rules import Count64, LedgerString, Positive32, Text, fits, unless_none, without_none
+from ledgerframes.interfaces.rules import Count64, LedgerString, Positive32, Text, fits, without_none
 from ledgerframes.transport import Endpoint
 
 LEDGER_END: Final = Endpoint("ledger", "GET", "/v2/state/ledger-end")
@@ -257,16 +257,16 @@ class LedgerReadCalls(Calls):
             NotAuthorizedError: the token's user may not read as these parties, or as any party.
         """
         shown_events = chosen_json(requesting_parties, transaction_format)
-        begin = unless_none(begin_exclusive, Count64, "begin_exclusive")
-        end = unless_none(end_inclusive, Count64, "end_inclusive")
+        begin = fits(begin_exclusive, Count64 | None, "begin_exclusive")
+        end = fits(end_inclusive, Count64 | None, "end_inclusive")
         if begin is not None and end is not None and begin > end:
             raise InputError(f"begin_exclusive={begin} is after end_inclusive={end}; give a range from old to new")
         body = without_none(
             updateFormat=update_format_json(shown_events),
             beginOffsetExclusive=begin,
             endOffsetInclusive=end,
-            maxPageSize=unless_none(page_size, Positive32, "page_size"),
-            pageToken=unless_none(page_token, str, "page_token") or None,
+            maxPageSize=fits(page_size, Positive32 | None, "page_size"),
+            pageToken=fits(page_token, str | None, "page_token") or None,
             descendingOrder=fits(descending, bool, "descending") or None,
         )
         return Call(UPDATES_PAGE.request(json=body), read_updates_page)
@@ -299,9 +299,9 @@ class LedgerReadCalls(Calls):
         shown_events = chosen.event_format if isinstance(chosen, TransactionFormat) else chosen
         body = without_none(
             eventFormat=event_format_json(shown_events, "event_format"),
-            activeAtOffset=unless_none(at_offset, Count64, "at_offset"),
-            maxPageSize=unless_none(page_size, Positive32, "page_size"),
-            pageToken=unless_none(page_token, str, "page_token") or None,
+            activeAtOffset=fits(at_offset, Count64 | None, "at_offset"),
+            maxPageSize=fits(page_size, Positive32 | None, "page_size"),
+            pageToken=fits(page_token, str | None, "page_token") or None,
         )
         return Call(CONTRACTS_PAGE.request(json=body), read_contracts_page)
 

@@ -12,7 +12,7 @@ from ledgerframes.errors import InputError
 from ledgerframes.interfaces.answers import ListPage, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
 from ledgerframes.interfaces.commands import DisclosedContract
-from ledgerframes.interfaces.rules import Positive32, Text, fits, unless_none, without_none, writable
+from ledgerframes.interfaces.rules import Positive32, Text, fits, without_none, writable
 from ledgerframes.transport import Endpoint
 
 INFO: Final = Endpoint("registry", "GET", "/registry/metadata/v1/info")
@@ -133,8 +133,8 @@ class Registry(Calls):
             page_size: the most instruments to return, 25 without it; some servers ignore it.
             page_token: the `next_page_token` of the page before; None or empty is the first page.
         """
-        size = unless_none(page_size, Positive32, "page_size")
-        token = unless_none(page_token, str, "page_token") or None
+        size = fits(page_size, Positive32 | None, "page_size")
+        token = fits(page_token, str | None, "page_token") or None
         return Call(INSTRUMENTS.request(query={"pageSize": size, "pageToken": token}), reads(InstrumentsPage))
 
     @sends(ALLOCATION_FACTORY)

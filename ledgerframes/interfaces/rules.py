@@ -48,7 +48,7 @@ def fits(value: Any, kind: Any, name: str) -> Any:
     Args:
         value: the caller's value.
         kind: one of the kinds above, any type that msgspec knows, or Structs of this package, whose members are
-            checked too.
+            checked too; `| None` if it may be left out.
         name: the argument, for the message.
 
     Raises:
@@ -67,17 +67,8 @@ def fits(value: Any, kind: Any, name: str) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         # Without a description of its own, a kind is described by what msgspec expected.
-        rule = _described(kind) or str(error).removeprefix("Expected ")
+        rule = _described(kind) or str(error).removeprefix("Expected ").replace(" | null", "")
         raise InputError(f"{name}={shown(value)}; give {rule}") from error
-
-
-def unless_none(value: Any, kind: Any, name: str) -> Any:
-    """Check a value that may be left out.
-
-    Raises:
-        InputError: the value is there and not of the kind.
-    """
-    return None if value is None else fits(value, kind, name)
 
 
 def _structs(kind: Any) -> tuple[type[Struct], ...]:

@@ -19,7 +19,7 @@ from ledgerframes.interfaces.history import read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, UPDATES, ScanPages, ValueEncoding, cursor_of
 from ledgerframes.interfaces.history_pages import value_encoding as encoding_of
 from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, HistoryPage, PagedHistory
-from ledgerframes.interfaces.rules import Positive32, fits, unless_none, without_none
+from ledgerframes.interfaces.rules import Positive32, fits, without_none
 from ledgerframes.interfaces.scan_now import CurrentCalls
 from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
@@ -122,8 +122,8 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             cached_domain_id: the synchronizer it was on; if both still hold, the contract is left out of the answer.
         """
         body = without_none(
-            cached_ans_rules_contract_id=unless_none(cached_contract_id, str, "cached_contract_id"),
-            cached_ans_rules_domain_id=unless_none(cached_domain_id, str, "cached_domain_id"),
+            cached_ans_rules_contract_id=fits(cached_contract_id, str | None, "cached_contract_id"),
+            cached_ans_rules_domain_id=fits(cached_domain_id, str | None, "cached_domain_id"),
         )
         return Call(ANS_RULES.request(json=body), reads(ContractWithState, "ans_rules_update"))
 
@@ -137,7 +137,7 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
             after: the `next_page_token` of the page before.
             limit: the most licenses to return.
         """
-        query = {"after": unless_none(after, int | str, "after"), "limit": fits(limit, Positive32, "limit")}
+        query = {"after": fits(after, int | str | None, "after"), "limit": fits(limit, Positive32, "limit")}
         return Call(LICENSES.request(query=query), reads(LicensesPage))
 
     @sends(EARLIEST_ROUND)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import quote, unquote
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct
 
 from ledgerframes.arguments import choice, shown
 from ledgerframes.errors import InputError
@@ -36,6 +36,7 @@ Route = Literal["v2", "v1", "v0"]
 
 _TEMPLATE: Final = re.compile(r"[^:#\s]+:[^:\s]+:[^:\s]+")
 _ENTITY: Final = re.compile(r"([^:#\s]+):[^:\s]+")
+_After = Annotated[int | str | None, Meta(description="the next_page_token of the previous page")]
 #: The modules of the network's own templates that a scan shows, by package; an upgrade keeps a package's name.
 _MODULES: Final = {
     "splice-amulet": (
@@ -227,13 +228,11 @@ def _template_name(name: str, given: str) -> str:
 
 
 def _snapshot(record_time: When, migration_id: int, after: int | str | None, page_size: int) -> dict[str, Any]:
-    if after is not None and (isinstance(after, bool) or not isinstance(after, int | str)):
-        raise InputError(f"after={shown(after)} is not valid: give the next_page_token of the previous page")
     return {
         "migration_id": fits(migration_id, Whole64, "migration_id"),
         "record_time": format_timestamp(to_micros(record_time, "record_time")),
         "page_size": fits(page_size, Positive32, "page_size"),
-        "after": after,
+        "after": fits(after, _After, "after"),
     }
 
 

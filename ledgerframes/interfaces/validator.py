@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from ledgerframes.config.settings import Interface
 from ledgerframes.interfaces.answers import Contract, ContractWithState, reads
 from ledgerframes.interfaces.calls import Call, Calls, sends
-from ledgerframes.interfaces.rules import Count64, PartyId, fits, listed, unless_none, without_none
+from ledgerframes.interfaces.rules import Count64, PartyId, fits, listed, without_none
 from ledgerframes.paging.cursor import When
 from ledgerframes.timestamps import format_timestamp, to_micros
 from ledgerframes.transport import Endpoint
@@ -116,7 +116,7 @@ def holdings_summary(
         record_time_match=None if match == "exact" else match,
         owner_party_ids=listed(owner_party_ids, "owner_party_ids", PartyId, splits="load_holdings_summary"),
     )
-    at_round = without_none(as_of_round=unless_none(as_of_round, Count64, "as_of_round"))
+    at_round = without_none(as_of_round=fits(as_of_round, Count64 | None, "as_of_round"))
     older, newer = SUMMARIES[_calls.interface]
     return Call(older.request(json=body | at_round), reads(HoldingsSummaries), alternatives=(newer.request(json=body),))
 

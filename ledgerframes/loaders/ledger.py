@@ -20,7 +20,7 @@ from ledgerframes.interfaces.answers import elements_of, members_of, reading, re
 from ledgerframes.interfaces.event_formats import TransactionFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_reads import UPDATE_BY_HASH, UPDATE_BY_ID, UPDATES_PAGE, LedgerUpdatesPage, only
-from ledgerframes.interfaces.rules import Positive32, unless_none
+from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.loaders.declaring import SHAPE, loader
 from ledgerframes.loaders.one_participant import (
     ledger_pages,
@@ -245,7 +245,7 @@ def load_ledger_history(
     first, stop = offset(load.net, start, "start", least=1), offset(load.net, end, "end", least=1)
     if first is not None and stop is not None and first > stop:
         raise InputError(f"start={first} is after end={stop}: give a range from old to new")
-    size = unless_none(page_size, Positive32, "page_size")
+    size = fits(page_size, Positive32 | None, "page_size")
 
     most = None if limit is None else whole_number(limit, "limit", least=1)
     shown = whole_format(named, interfaces=views)

@@ -16,7 +16,7 @@ from ledgerframes.interfaces.answers import members_of, reading
 from ledgerframes.interfaces.event_formats import EventFormat, whole_format
 from ledgerframes.interfaces.ledger_answers import creation_members
 from ledgerframes.interfaces.ledger_reads import CONTRACTS_PAGE, LedgerContract
-from ledgerframes.interfaces.rules import Positive32, unless_none
+from ledgerframes.interfaces.rules import Positive32, fits
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.ledger import views_of
 from ledgerframes.loaders.one_participant import (
@@ -84,7 +84,7 @@ def load_ledger_contracts(
         ({'JsActiveContract'}, 1)
     """
     named, views = parties_and_views(parties, interfaces)
-    size = unless_none(page_size, Positive32, "page_size")
+    size = fits(page_size, Positive32 | None, "page_size")
     at = offset(load.net, at, "at", least=0)
     shown = whole_format(named, interfaces=views).event_format
     one = OneServer(load.net.ledger, load.origin)
