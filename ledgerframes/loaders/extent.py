@@ -236,7 +236,7 @@ def extent_of(scan: Scan, pages: ScanPages) -> Extent | None:
     Raises:
         PagingError: the server does not keep to the order of the history, or its migrations do not end.
     """
-    page = ask(pages, None, sample_size(pages)).value
+    page = pages.send_page(PageQuery(None, sample_size(pages))).value
     if not page.page_index.cursors:
         return None
     begin = page.page_index.cursors[0]
@@ -261,7 +261,7 @@ def newest_of(scan: Scan | None, pages: PageSource, first: Cursor) -> Cursor:
 
     def look(after: Cursor) -> tuple[Any, list[Cursor], bool]:
         """A page, the places on it that lie in the migration, and whether many may follow them."""
-        page = ask(pages, after, sample_size(pages))
+        page = pages.send_page(PageQuery(after, sample_size(pages)))
         places = [place for place in page.value.page_index.cursors if place.migration_id == migration_id]
         return page, places, len(places) >= sample_size(pages)
 
@@ -375,7 +375,7 @@ def first_after(pages: PageSource, place: Cursor | None) -> Cursor | None:
     Raises:
         PagingError: the server does not keep to the order of the history.
     """
-    cursors = ask(pages, place, 1).value.page_index.cursors
+    cursors = pages.send_page(PageQuery(place, 1)).value.page_index.cursors
     if cursors and place is not None and cursors[0] <= place:
         raise _unordered(pages, place, cursors[0])
     return cursors[0] if cursors else None
@@ -386,8 +386,3 @@ def _unordered(pages: PageSource, place: Cursor, shown: Cursor) -> PagingError:
         f"{pages.history.endpoint}: asked for what follows {place}, the server sent an update of {shown};"
         " a server that does not keep to the order cannot be searched"
     )
-
-
-def ask(pages: PageSource, place: Cursor | None, page_size: int) -> Any:
-    """The answer with the updates after a place."""
-    return pages.send_page(PageQuery(place, page_size))

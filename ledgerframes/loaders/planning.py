@@ -14,7 +14,6 @@ from ledgerframes.errors import PartialResultError
 from ledgerframes.loaders.extent import (
     EVERYTHING,
     Extent,
-    ask,
     extent_of,
     first_cursors,
     frame_of,
@@ -26,6 +25,7 @@ from ledgerframes.loaders.extent import (
 )
 from ledgerframes.paging.cursor import Bound, Cursor, Duration, Window, before, wanted_window
 from ledgerframes.paging.history import MAXIMUM
+from ledgerframes.paging.modes import PageQuery
 from ledgerframes.results import Result, html_pairs
 from ledgerframes.timestamps import format_timestamp
 
@@ -272,7 +272,7 @@ def _rows_of(pages: ScanPages, part: _Part, samples: int, answers: list[Answer[H
         left = part.low + round(step * width)
         right = part.low + round((step + 1) * width)
         at = left + round(step * _LATER % 1 * (right - left)) if dense else left
-        page = ask(pages, before(Cursor(part.migration_id, at)), sample_size(pages))
+        page = pages.send_page(PageQuery(before(Cursor(part.migration_id, at)), sample_size(pages)))
         answers.append(page)
         times = [place.micros for place in page.value.page_index.cursors if place.migration_id == part.migration_id]
         passed = len(times) < len(page.value) or len(times) < sample_size(pages)  # the end of the migration
