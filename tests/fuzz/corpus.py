@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Raw
 
 import ledgerframes as lf
-from ledgerframes.interfaces.catalogue import CALLS
+from docs.endpoints import CALLS
 from tests.official.conversations import Turn, admit, conversation, record
 from tests.replay import CAPTURES, PREFIXES, read_capture
 from tests.rigs.servers import started

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ledgerframes.interfaces.catalogue import CALLS
+from docs.endpoints import CALLS
 from tests.fuzz.answers import TOLERATED, name_of, run_case
 from tests.fuzz.corpus import gather
 from tests.fuzz.targets import TARGETS

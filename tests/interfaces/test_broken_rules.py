@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
+from docs.endpoints import CALLS, NEIGHBOURS
 from ledgerframes import commands as sent
 from ledgerframes.errors import InputError
-from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from tests.asking import asking_one
 from tests.interfaces.served_answers import NOWHERE
 from tests.official.typed_calls import needed

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
+from docs.endpoints import CALLS, NEIGHBOURS
 from ledgerframes.transport import Stop
 from tests.asking import asking, network
 from tests.interfaces.served_answers import far, reply

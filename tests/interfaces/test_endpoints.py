@@ -1,8 +1,7 @@
 """The list of the contract's endpoints is whole and true."""
 
-from docs.endpoints import PAGE, page
+from docs.endpoints import CALLS, NEIGHBOURS, PAGE, page
 from ledgerframes.interfaces.calls import calls_of, declared_call
-from ledgerframes.interfaces.catalogue import CALLS, NEIGHBOURS
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.scan import Scan

@@ -8,8 +8,8 @@ from importlib import import_module
 
 import pytest
 
+from docs.endpoints import CALLS
 from ledgerframes import interfaces
-from ledgerframes.interfaces.catalogue import CALLS
 from ledgerframes.sandbox.server import start
 from ledgerframes.sandbox.world.templates import FEATURED_RIGHT, NAME_ENTRY, PREAPPROVAL
 from ledgerframes.transport import Endpoint

@@ -11,9 +11,9 @@ from operator import attrgetter
 from typing import Any, Final
 
 import ledgerframes as lf
+from docs import endpoints
+from docs.endpoints import Served
 from ledgerframes import commands as sent
-from ledgerframes.interfaces import catalogue
-from ledgerframes.interfaces.catalogue import Served
 from ledgerframes.interfaces.event_formats import SHAPES
 from ledgerframes.interfaces.ledger import Ledger
 from ledgerframes.interfaces.registry import Registry
@@ -21,7 +21,7 @@ from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.validator import Validator
 from tests.sandbox.dars import dar
 
-EVERY: Final = (*catalogue.CALLS, *catalogue.NEIGHBOURS)
+EVERY: Final = (*endpoints.CALLS, *endpoints.NEIGHBOURS)
 IOU, COIN = "#iou-app:Iou:Iou", "splice-amulet:Splice.Amulet:Amulet"
 HOLDING: Final = "#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding"
 FILTERS: Final = sent.Filters(
