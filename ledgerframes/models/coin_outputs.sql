@@ -12,21 +12,17 @@ wrappers as (
   from standard_steps
   where choice in ('TransferPreapproval_Send', 'TransferPreapproval_SendV2')
 ),
-wrapping as (
-  select event_id
-  from standard_steps
-),
 nearest as (
   select above.event_id, arg_max(above_id, above_index) as wrapper
   from above
-  join wrapping on wrapping.event_id = above_id
+  join standard_steps on standard_steps.event_id = above_id
   group by above.event_id
 ),
 -- Events with a transfer, or another step, below them.
 covered as (
   select above_id as event_id
   from above
-  where event_id in (select event_id from transfer_requests) or event_id in (from wrapping)
+  where event_id in (select event_id from transfer_requests) or event_id in (select event_id from standard_steps)
 ),
 burning as (
   select above.event_id

@@ -61,10 +61,6 @@ voted as (
   select lives.*, vote_closes.request
   from lives
   asof left join vote_closes on vote_closes.update_id = lives.update_id and vote_closes.node_index < lives.node_index
-),
-last as (
-  select max(record_time) as last
-  from events
 )
 select
   voted.contract_id, provider, activity_weight, since,
@@ -88,7 +84,7 @@ select
 from voted
 left join parents on parents.event_id = voted.parent_event_id
 asof left join vote_closes on vote_closes.update_id = voted.ended_in and vote_closes.node_index < voted.ended_at
-cross join last
+cross join (select max(record_time) as last from events)
 left join own on own.contract_id = voted.contract_id
 left join stretches on stretches.contract_id = voted.contract_id
 order by since nulls first, voted.contract_id

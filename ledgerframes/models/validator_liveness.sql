@@ -1,11 +1,6 @@
 -- One row per validator: the rounds that it reported in, and how many rounds it has been silent.
 -- A license is created again at every change; the latest counts. One that was cancelled or withdrawn is gone.
 with
-gone as (
-  select validator
-  from latest_licenses
-  where choice in ('ValidatorLicense_Cancel', 'ValidatorLicense_Withdraw')
-),
 records as (
   select validator, max(round) as round
   from liveness_records
@@ -18,7 +13,9 @@ known as (
     greatest(last_round, round) as last_round,
     -- Without a report of its own there is nothing to count.
     first_round is not null and last_round is not null and missed is not null as reported
-  from (from latest_licenses anti join gone using (validator)) as licensed
+  from (
+    from latest_licenses
+    where choice is null or choice not in ('ValidatorLicense_Cancel', 'ValidatorLicense_Withdraw')) as licensed
   full join records using (validator)
 ),
 -- The newest round that nobody can report for any more: validators have until its closing time. If no round is known,
