@@ -76,7 +76,7 @@ def of_model(
     with_more: Callable[[Inputs, Mapping[str, Any]], Inputs] | None = None,
     notes: Callable[[Engine, pa.Table], Mapping[str, Any]] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare the function of a table, by its name, which the model of that name computes: a signature and its meaning.
+    """Declare a table's function, which has the name of its declaration and of its model: a signature and its meaning.
 
     Args:
         whole: whether it needs to know the state before the history.
