@@ -200,6 +200,12 @@ def source_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
+def holds_secret(url: str) -> bool:
+    """Whether a user or a password stands in a URL of object storage; in Azure's, the container stands there."""
+    parts = urlsplit(url)
+    return bool(parts.password or (parts.username and parts.scheme not in ("abfs", "abfss")))
+
+
 def origin_of(url: str) -> tuple[str, str, int]:
     """Scheme, host and port of a URL, however the default port and the end of the host are written.
 

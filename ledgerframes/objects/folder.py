@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.fs as pa_fs
 
+from ledgerframes.config.settings import holds_secret
 from ledgerframes.errors import ConfigurationError, DecodeError, InputError, StoreError
 from ledgerframes.objects.names import UPDATES, ObjectName, StoredObject, read_name
 from ledgerframes.stopping import Stop
@@ -93,8 +93,7 @@ def _local(place: str) -> tuple[pa_fs.FileSystem, dict[str, int]]:
 
 
 def _remote(place: str, options: Mapping[str, str]) -> tuple[pa_fs.FileSystem, dict[str, int]]:
-    parts = urlsplit(place)
-    if parts.username or parts.password:
+    if holds_secret(place):
         raise InputError("the URL of the objects contains a user or password; give them in storage_options")
     try:
         from deltalake.exceptions import DeltaError

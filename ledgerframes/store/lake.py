@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+from ledgerframes.config.settings import holds_secret
 from ledgerframes.errors import InputError, StoreError
 from ledgerframes.store.delta.table import DeltaStoreTable
 from ledgerframes.store.derive.tables import DERIVABLE
@@ -123,9 +123,8 @@ class Lake:
         if self.url.startswith(("http://", "https://")):
             raise InputError("an http address is a server's, not a store's: give a folder or 's3://bucket/lake'")
         self.folder = None if "://" in self.url else Path(self.url).absolute()
-        parts = urlsplit(self.url)
         # The location is shown in messages and in provenance, so it must not contain a secret.
-        if self.folder is None and (parts.username or parts.password):
+        if self.folder is None and holds_secret(self.url):
             raise InputError("the store's URL holds a user or password; give them in storage_options")
         if self.folder is not None:
             check_folder(self.folder)

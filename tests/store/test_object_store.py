@@ -153,6 +153,10 @@ def test_what_is_wrong_is_said_without_secrets(options, net, url, changed, said)
     assert "\x1b" not in str(raised.value)
 
 
-def test_a_url_with_a_password_is_refused():
+@pytest.mark.parametrize(
+    "url", ["s3://user:pass@lakes/one", "s3://user@lakes/one", "abfss://a:b@c.dfs.core.windows.net"]
+)
+def test_a_url_with_a_user_or_password_is_refused_and_a_container_is_neither(url):
     with pytest.raises(lf.errors.InputError, match="storage_options"):
-        lf.open_store("s3://user:pass@lakes/one")
+        lf.open_store(url)
+    assert lf.open_store("abfss://lakes@account.dfs.core.windows.net/one")
