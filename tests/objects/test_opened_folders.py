@@ -268,19 +268,12 @@ def test_an_object_with_a_fault_is_named_and_leaves_what_lies_before_it(store, c
     assert store.coverage().up_to.dropna().max() <= kept.record_time.max()
 
 
-def test_a_renamed_object_is_refused(copied):
-    early, late = (segment(copied, number) / "updates_compact_json_0.zstd" for number in (2, 9))
-    early.write_bytes(late.read_bytes())
-    with lf.open_objects(copied) as net, pytest.raises(lf.errors.DecodeError, match="was it renamed"):
-        net.scan.updates(after=(0, "2025-03-05T12:00:00Z"))
-
-
-@pytest.mark.parametrize(("lost", "put"), [(5, 4), (4, 5)])
-def test_an_object_in_the_place_of_the_one_beside_it_is_refused_each_time(store, copied, lost, put):
+@pytest.mark.parametrize(("lost", "put"), [(2, 9), (5, 4), (4, 5)])
+def test_an_object_in_the_place_of_another_one_is_refused_each_time(store, copied, lost, put):
     shutil.copy(*(segment(copied, number) / "updates_compact_json_0.zstd" for number in (put, lost)))
     with lf.open_objects(copied) as net:
         for read in (lf.load_history, lf.load_history, partial(store.sync, page_size=100, progress=False)):
-            with pytest.raises(lf.errors.DecodeError, match="were renamed"):
+            with pytest.raises(lf.errors.DecodeError, match="renamed"):
                 read(net)
 
 
