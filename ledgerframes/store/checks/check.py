@@ -15,7 +15,7 @@ from ledgerframes.store.delta.storage_errors import may_be_damage
 from ledgerframes.store.delta.stored_files import Damage
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.lake import Lake
-from ledgerframes.store.read.reading import Part
+from ledgerframes.store.read.reading import Part, rejected_in
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot
 from ledgerframes.store.stored_tables import SETS, SNAPSHOTS, declared
@@ -109,6 +109,9 @@ def _checked(root: Root) -> tuple[dict[str, int], list[CheckFinding]]:
         covered = covered_rows(root, of)
         findings += _grouped(faults(covered, of))
         rows |= {name: covered[name].count_rows() for name in of.shown}
+    if aside := rejected_in(root):
+        what, where = "items put aside, which tables and figures lack", "those in store.load('rejects')"
+        findings.append(CheckFinding(what, "note", aside, where, "store.retry_rejects() decodes them again"))
     for name in root.stored:
         if name == ACTIVE_CONTRACTS.name:
             rows[name], own = _of_active_contracts(root)

@@ -35,6 +35,7 @@ from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_whole
 from ledgerframes.store.stored_tables import VERDICTS, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
+from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
 from ledgerframes.timestamps import format_timestamp
 
@@ -156,6 +157,7 @@ class Part:
         settled: its rows are final up to this cursor, in the order of migrations and times.
         left_out: personal data that the table was created without.
         snapshots: the stored snapshots of active contracts.
+        rejected: of a history, how many items are in `rejects`, whatever their time.
     """
 
     table: DeltaStoreTable
@@ -167,6 +169,7 @@ class Part:
     settled: Cursor | None = None
     left_out: tuple[str, ...] = ()
     snapshots: Sequence[StoredSnapshot] = ()
+    rejected: int = 0
 
     @classmethod
     def of(cls, root: Root, name: str, wanted: Window, *, allow_partial: bool) -> Part:
@@ -219,6 +222,7 @@ class Part:
         return cls(
             table, data, rows, complete and not late, False if begin is None else begin.proven,
             None if begin is None else begin.late, _settled(shown, coverage.settled), left_out=table.left_out,
+            rejected=rejected_in(root),
         ).checked()  # fmt: skip
 
     def attrs(self, url: str, window: LakeWindow) -> dict[str, Any]:
@@ -226,7 +230,7 @@ class Part:
         late, low = self.begins_late, "ledger begin" if self.from_beginning else ""
         if late is not None:
             low = f"{format_timestamp(late.micros)} of migration {late.migration_id} (the first update there)"
-        return provenance(
+        return ({"rejected": self.rejected} if self.rejected else {}) | provenance(
             sources=(url,), range=window.in_words(low), cursor=None,
             complete=self.complete, from_beginning=self.from_beginning, begins_late=self.begins_late,
             settled=self.settled, left_out=self.left_out, counted_from=window.counted_from,
@@ -341,6 +345,12 @@ def _whole_snapshots(snapshots: Sequence[StoredSnapshot], *, allow_partial: bool
         how += ", or pass allow_partial=True to get what there is"
         raise PartialResultError(f"{ACTIVE_CONTRACTS.name}: {what}. {how}")
     return (None, rows is None) if allow_partial else (rows, True)
+
+
+def rejected_in(root: Root) -> int:
+    """How many items of all histories were put aside, because they could not be decoded."""
+    table = root.shown(REJECTS.name)
+    return table.state().rows if table.exists else 0
 
 
 def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:
