@@ -52,7 +52,7 @@ weighed as (
   where kind = 'app' and created_in is not null and not in_coin
   group by all
 ),
--- The fees of a traffic purchase are included in the amount paid.
+-- What a traffic purchase pays out is the amount paid, with its fee.
 inside as (select event_id from above where above_id in (select event_id from traffic_requests)),
 burns as (
   select
@@ -60,13 +60,12 @@ burns as (
   from coin_outputs
   where provider is not null and event_id not in (from inside)
   union all
-  select record_time, provider, paid as amount, price
-  from traffic_requests
-  where provider is not null
-  union all
-  select record_time, sender as provider, paid as amount, price
+  select
+    record_time, sender as provider,
+    -- A preapproval's other fees are those of the transfer below it.
+    (paid + case when cause = 'traffic' then other_fees else 0::decimal(38, 10) end)::decimal(38, 10) as amount, price
   from payments
-  where cause = 'preapprovals'
+  where cause in ('traffic', 'preapprovals')
 ),
 burned as (
   select

@@ -137,12 +137,12 @@ def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
 
 
 def test_an_app_has_the_users_and_the_burn_of_its_payments():
-    """0.56 and 0.1 in fees, 6 for traffic, whose fees are inside of that, and 3 for a preapproval, at 0.005 USD a coin.
+    """0.56 and 0.1 in fees, 6 for traffic, its output's fee inside of that and 0.04 not, 3 for a preapproval; 0.005 USD.
 
     Who pays itself is no user, and who only buys is no application."""
     sent, fees = [output("bob", "1.0", "0.5"), output("alice", "2.0")], {"outputFees": ["0.3", "0.2"]}
     inner = paid(outputs=[output(DSO, "6.0")], outputFees=["0.9"])
-    done, member = result() | {"amuletPaid": "6.0"}, {"memberId": "PAR::x", "trafficAmount": "1"}
+    done, member = result(senderChangeFee="0.04") | {"amuletPaid": "6.0"}, {"memberId": "PAR::x", "trafficAmount": "1"}
     bought = (
         exercise(RULES, "r", "AmuletRules_BuyMemberTraffic", member | {"provider": who}, done, inner)
         for who in ("app", "gas")
@@ -156,7 +156,7 @@ def test_an_app_has_the_users_and_the_burn_of_its_payments():
     ], **WHOLE))  # fmt: skip
 
     assert known(rows, "provider", "users", "burned", "burned_usd") == [
-        ("app", 3, Decimal("9.66"), Decimal("0.0483")), ("app", 1, Decimal("0.4"), Decimal("0.002")),
+        ("app", 3, Decimal("9.7"), Decimal("0.0485")), ("app", 1, Decimal("0.4"), Decimal("0.002")),
     ]  # fmt: skip
 
 
