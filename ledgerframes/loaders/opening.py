@@ -150,7 +150,7 @@ def _check_place(opening: Opening, events: Mapping[str, Any], by: Loader) -> Non
 
 
 def check_rows(opening: Opening, first: Cursor | None, by: Loader) -> None:
-    """Refuse an opening that reaches into the events, if their provenance does not state where they begin.
+    """Refuse an opening that reaches into the events, if their provenance states no place where they begin.
 
     Args:
         opening: of the caller.
@@ -163,9 +163,10 @@ def check_rows(opening: Opening, first: Cursor | None, by: Loader) -> None:
     end = opening.cursor
     if first is None or end is None or first > end or (opening.snapshot and first == end):
         return
+    begin = {"start": [first.migration_id, format_timestamp(first.micros)]}
     raise InputError(
         f"opening= is of {_as_text(_after(opening))}, and the first event is of {_as_text(first)}: give"
-        f" {line_for({'start': [first.migration_id, format_timestamp(first.micros)]}, by)}"
+        f" {line_for(begin, by, else_from=_start(_after(opening)))}"
     )
 
 

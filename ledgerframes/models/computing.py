@@ -227,7 +227,8 @@ def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
     assert inputs.opening is not None, "only called with an opening"
     needed = {name for step in {*steps(table.name)} & _BEGUN_EARLIER for name in READS[step].templates}
     check_contents(inputs.opening, needed, table.name, line_for(inputs.attrs, inputs.opened_by))
-    if inputs.store is None and begin_of(inputs.attrs) is None:
+    begin = begin_of(inputs.attrs)
+    if inputs.store is None and (begin is None or begin[0] is None):
         first = engine.rows("first_place").to_pylist()
         check_rows(inputs.opening, Cursor(**first[0]) if first else None, inputs.opened_by)
 

@@ -11,7 +11,7 @@ from ledgerframes.errors import InputError, NotFoundError, PartialResultError
 from ledgerframes.frames import attrs_of
 from ledgerframes.loaders.acs.times import at_or_before
 from ledgerframes.loaders.active_contracts import load_active_contracts
-from ledgerframes.loaders.extent import first_cursors
+from ledgerframes.loaders.extent import first_after, first_cursors
 from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.opening import Opening, opening_of
 from ledgerframes.models.contracts import active_of
@@ -19,7 +19,7 @@ from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.inputs import inputs_of, is_store
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
-from ledgerframes.timestamps import LATEST, format_timestamp
+from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -50,7 +50,8 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
     Args:
         net: the network, whose scan is asked; or a store, for a range of it.
         at: the `start` of the range that the tables are computed from: a time, or a pair (migration id, time). What is
-            recorded at that time itself belongs to the range.
+            recorded at that time itself belongs to the range. At a time when two migrations run, only a pair is a
+            place.
 
     Returns:
         An `Opening`: contracts (an Arrow table of one row per contract, with the columns of `active_contracts`), and
@@ -99,7 +100,12 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
             " time"
         )
     active = active_of(OPENED, history, opening=before, as_="arrow")
-    return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), _end(moment, place, history), OPENED)
+    end = _end(moment, place, history)
+    if isinstance(moment, int):
+        following = first_after(net.scan.update_pages, Cursor(end.migration_id - 1, end.micros))
+        if following is not None and following.migration_id < end.migration_id:
+            raise _two_places(end)
+    return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), end, OPENED)
 
 
 def stored_opening(store: Any, *, at: Bound) -> Opening | None:
@@ -129,7 +135,25 @@ def _of_store(store: Any, at: Cursor | int) -> Opening:
         return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), before, OPENED)
     opening = opening_of(active, {})
     assert opening is not None, "a frame of contracts is one"
+    end = opening.cursor
+    if isinstance(at, int) and end is not None and end.migration_id > 0:
+        start, stop = (end.migration_id - 1, format_timestamp(at)), (end.migration_id, format_timestamp(EARLIEST))
+        if len(store.load("updates", columns=["update_id"], start=start, end=stop, as_="arrow")):
+            raise _two_places(end)
     return opening
+
+
+def _two_places(end: Cursor) -> InputError:
+    """The error for a time when two migrations run: what one archives before it, the other may create after it.
+
+    Args:
+        end: the last place before that time.
+    """
+    time, later = format_timestamp(end.micros + 1), end.migration_id
+    return InputError(
+        f"at={time!r} is two places of the history, as migration {later} had begun by then and the one before went on:"
+        f" give the pair ({later - 1}, {time!r}) or ({later}, {time!r}), and the events' start= likewise"
+    )
 
 
 def _snapshot_before(net: Network, moment: Cursor | int) -> Cursor | None:

@@ -116,13 +116,22 @@ def test_a_snapshot_before_all_that_a_scan_has_kept_opens_nothing():
 
 def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(tmp_path):
     store, late = lf.open_store(tmp_path / "lake"), lf.open_store(tmp_path / "late")
-    with lf.sandbox(updates=300) as short:
-        start = lf.load_updates(short).record_time[200]
+    with lf.sandbox(updates=600) as short:
+        start = lf.load_updates(short).record_time[300]
         store.sync(short, progress=False)
         late.sync(short, start=start, progress=False)
         loaded = lf.load_opening(short, at=start)
         with pytest.raises(lf.errors.PartialResultError, match="no update at or after it yet"):
             lf.load_opening(short, at="2099-01-01")
+        # Two migrations run then: what one archives before it, the other may create after it.
+        both = lf.migrations(short).first_record_time[2] + MINUTE / 2
+        for source in (short, store):
+            with pytest.raises(lf.errors.InputError, match=r"two places .* \(1, '2025-.* or \(2, '2025-"):
+                lf.load_opening(source, at=both)
+        pair = lf.load_opening(short, at=(2, both))
+        with pytest.raises(lf.errors.InputError, match=r"first event is of \(migration 1.* start=\(2, '2025-"):
+            lf.supply(lf.load_history(short, start=both), opening=pair)
+        assert lf.supply(lf.load_history(short, start=(2, both)), opening=pair).equals(lf.supply(store))
     found = lf.load_opening(store, at=start)
     rest = lf.types.History(*(store.load(name, start=start) for name in lf.types.History._fields))
 
