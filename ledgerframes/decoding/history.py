@@ -18,7 +18,7 @@ from msgspec import UNSET, Raw
 
 from ledgerframes.decoding import columns as col
 from ledgerframes.decoding.columns import SIX_DIGITS, Irregular
-from ledgerframes.decoding.lenient import canonical_item, tree_error
+from ledgerframes.decoding.lenient import Origin, canonical_item
 from ledgerframes.decoding.page_index import ENDPOINT
 from ledgerframes.decoding.structs import NO_JSON, Item, Page, ReassignmentEvent
 from ledgerframes.decoding.tree import Forest, TreeError, grow
@@ -221,7 +221,8 @@ def _events(taken: _Items, shared: _ItemColumns, endpoint: str) -> dict[str, pa.
             # The map is sorted as text (`:10` before `:2`), so roots and child ids give the order.
             grow(item.root_event_ids, item.events_by_id, forest)
         except TreeError as error:
-            raise tree_error(error, endpoint, position, item.update_id) from error
+            origin = Origin(endpoint, f"item {position} (update {item.update_id})", "events")
+            raise origin.error("child_event_ids", str(error)) from error
         counts.append(len(forest.events) - before)
         if extra := taken.event_extras.get(position):
             notes += [(row, extra.get(forest.events[row].event_id)) for row in range(before, len(forest.events))]

@@ -26,7 +26,6 @@ from ledgerframes.decoding.structs import (
     Transaction,
     members_of,
 )
-from ledgerframes.decoding.tree import TreeError
 from ledgerframes.errors import DecodeError
 from ledgerframes.timestamps import parse_timestamp
 
@@ -61,12 +60,11 @@ class Origin:
     item: str
     table: str
 
-    def error(self, column: str, why: str, *, table: str = "") -> DecodeError:
+    def error(self, column: str, why: str) -> DecodeError:
         """A DecodeError for a member of this item."""
-        table = table or self.table
         return DecodeError(
-            f"{self.endpoint}: {self.item}: table {table!r}, column {column!r}: {why}",
-            endpoint=self.endpoint, table=table, column=column, item=self.item,
+            f"{self.endpoint}: {self.item}: table {self.table!r}, column {column!r}: {why}",
+            endpoint=self.endpoint, table=self.table, column=column, item=self.item,
         )  # fmt: skip
 
 
@@ -255,8 +253,3 @@ def shorten(raw: Raw | bytes, most: int = 80) -> str:
     """The beginning of a raw value, for messages."""
     shown = bytes(raw)[: most + 1].decode("utf-8", "replace")
     return shown if len(shown) <= most else shown[:most] + "…"
-
-
-def tree_error(error: TreeError, endpoint: str, position: int, update_id: str) -> DecodeError:
-    """The DecodeError for events that do not form a forest."""
-    return Origin(endpoint, f"item {position} (update {update_id})", "events").error("child_event_ids", str(error))
