@@ -11,6 +11,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError, StoreError, visible
 from ledgerframes.results import Result, html_pairs
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: A state of a store: the number of its document, the id of the sync that left it, or a time.
 AsOf = int | str | date | datetime
+#: Every sync with news adds a file, and every sync reads all of them.
+_FILES: Final = 100
 _SYNC_ID: Final = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 SYNCS: Final = Table(
     "syncs",
@@ -132,18 +135,21 @@ def keep(root: Root, report: SyncReport, finished_at: int) -> None:
         "report": report.to_json(),
     }
     table.append([pa.RecordBatch.from_pylist([row], SYNCS.schema)])
+    if table.size()["files"] > _FILES:
+        table.compact()
     root.finish()
 
 
 def is_known(root: Root, report: SyncReport) -> bool:
     """Whether the newest stored report has the same state and completeness, so that this one adds nothing."""
-    rows = all_runs(root.own(SYNCS.name))
-    # Then only one commit came since, which named the report of that sync.
+    table = root.own(SYNCS.name)
+    if report.left or not table.exists:
+        return False
+    # If it has a row, only one commit came since, which named that report.
     # Otherwise a live tail without news would add a commit and a row every 30 seconds.
-    return (
-        bool(rows) and rows[-1]["document"] == root.document.before and rows[-1]["complete"] == report.complete
-        and not report.left
-    )  # fmt: skip
+    before = pc.field("document") == root.document.before
+    with damage_named([table]):
+        return report.complete in table.dataset().to_table(columns=["complete"], filter=before)["complete"].to_pylist()
 
 
 def all_runs(table: DeltaStoreTable) -> list[dict[str, Any]]:
