@@ -10,10 +10,9 @@ import ledgerframes as lf
 from ledgerframes.paging.cursor import Window
 from ledgerframes.store import history_tables
 from ledgerframes.store.coverage import Interval
-from ledgerframes.store.delta import stored_files
+from ledgerframes.store.delta import stored_files, table
 from ledgerframes.store.history_tables import Fetched
 from ledgerframes.store.read.reading import Part
-from ledgerframes.store.sync import report
 from ledgerframes.store.sync.committing import FIRST, LARGEST, STEP, CommitSize, Committer
 from ledgerframes.store.sync.scheduling import ThreadScheduler
 from tests.store.conftest import assert_whole
@@ -65,8 +64,8 @@ def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store, m
         report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)
     assert report.commits >= 14
     for name in ("events", "reassignments", "updates"):
-        table = store._lake.table(name).refresh()
-        [small], [files] = table.partition_files(small=True).values(), table.partition_files().values()
+        own = store._lake.table(name).refresh()
+        [small], [files] = own.partition_files(small=True).values(), own.partition_files().values()
         assert small <= max(2, 6 - (files - small)), name
     assert len(store.load("updates")) == 280
     assert store.check()
@@ -77,7 +76,7 @@ def log_files(store, name):
 
 
 def test_forgetting_shortens_the_log_and_keeps_the_newest_state(store, monkeypatch):
-    monkeypatch.setattr(report, "_FILES", 2)
+    monkeypatch.setattr(table, "_FILES", 2)
     with lf.sandbox(updates=100) as net:
         for _ in range(4):
             net.sandbox.advance(updates=20)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: A checkpoint after this many commits keeps opening a table fast.
 # Without checkpoints, opening a table reads every log entry: after 3,000 commits one took 225 ms instead of 28.
 _CHECKPOINT_EVERY: Final = 50
+#: A read opens each file once.
+_FILES: Final = 100
 #: The name under which a log stores the number of its document.
 NUMBER: Final = "ledgerframes"
 #: How long logs and files are kept: only `compact(forget_before=)` removes any.
@@ -299,6 +301,11 @@ class DeltaStoreTable:
                 self._commit([joined.added(changes=False), *(file.removed(changes=False) for file in group)])
             self._handle.create_checkpoint()
         self._changed()
+
+    def compact_crowded(self) -> None:
+        """Join the files of a table without partitions once there are many, as every sync may add one."""
+        if self.size()["files"] > _FILES:
+            self.compact()
 
     def restore(self, version: int) -> bool:
         """Return to an older state, in a commit of its own, if the table has newer ones; returns whether it had."""

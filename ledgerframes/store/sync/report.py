@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 #: A state of a store: the number of its document, the id of the sync that left it, or a time.
 AsOf = int | str | date | datetime
-#: Every sync with news adds a file, and every sync reads all of them.
-_FILES: Final = 100
 _SYNC_ID: Final = re.compile(r"\d{8}T\d{6}-[0-9a-f]{8}")
 SYNCS: Final = Table(
     "syncs",
@@ -135,8 +133,7 @@ def keep(root: Root, report: SyncReport, finished_at: int) -> None:
         "report": report.to_json(),
     }
     table.append([pa.RecordBatch.from_pylist([row], SYNCS.schema)])
-    if table.size()["files"] > _FILES:
-        table.compact()
+    table.compact_crowded()
     root.finish()
 
 

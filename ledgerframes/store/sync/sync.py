@@ -150,6 +150,7 @@ class _Run:
         batch = load_snapshot(self._net, name, self._request.owners)
         table = self._ready(name, network)
         table.append([batch])
+        table.compact_crowded()
         self._lake.root().finish()
         self._rows[name] = batch.num_rows
         for source in batch["source"].unique().to_pylist():
