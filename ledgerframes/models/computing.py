@@ -132,13 +132,15 @@ def computed(
         def compute() -> tuple[pa.Table, dict[str, Any]]:
             engine.set(({"may_have_gap": True} if has_gap(inputs.attrs) else {}) | dict(variables or {}))
             if inputs.opening is not None and not inputs.rows_only:
-                _check_opening(engine, inputs, table)
+                _check_opening(inputs, table)
             if check:
                 check(engine)
             rows = engine.rows(table.name)
             _check_once(engine, inputs, table)
             if inputs.store is None or inputs.opening is not None:
                 _check_network(engine, inputs, table)
+            if inputs.opening is not None and not inputs.rows_only:
+                _check_reach(engine, inputs)
             if inputs.verdict_attrs is not None:
                 _check_verdicts(engine)
             own_attrs: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
@@ -222,11 +224,16 @@ def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str],
         lacks.warn(remedy, selected="selected_of" in inputs.attrs)
 
 
-def _check_opening(engine: Engine, inputs: Inputs, table: Table) -> None:
-    """Refuse an opening that lacks contracts that the table needs, or that reaches into the events."""
+def _check_opening(inputs: Inputs, table: Table) -> None:
+    """Refuse an opening that lacks contracts that the table needs."""
     assert inputs.opening is not None, "only called with an opening"
     needed = {name for step in {*steps(table.name)} & _BEGUN_EARLIER for name in READS[step].templates}
     check_contents(inputs.opening, needed, table.name, line_for(inputs.attrs, inputs.opened_by))
+
+
+def _check_reach(engine: Engine, inputs: Inputs) -> None:
+    """Refuse an opening that reaches into the events."""
+    assert inputs.opening is not None, "only called with an opening"
     begin = begin_of(inputs.attrs)
     if inputs.store is None and (begin is None or begin[0] is None):
         first = engine.rows("first_place").to_pylist()

@@ -68,8 +68,8 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
     Example:
         >>> import ledgerframes as lf
         >>> with lf.sandbox(updates=600) as net:
-        ...     opening = lf.load_opening(net, at="2025-03-03T10:30")
-        ...     history = lf.load_history(net, start="2025-03-03T10:30")
+        ...     opening = lf.load_opening(net, at="2025-03-03T10:45")
+        ...     history = lf.load_history(net, start="2025-03-03T10:45")
         >>> lf.supply(history, opening=opening).total.notna().all().item()
         True
     """
@@ -151,8 +151,8 @@ def _two_places(end: Cursor) -> InputError:
     """
     time, later = format_timestamp(end.micros + 1), end.migration_id
     return InputError(
-        f"at={time!r} is two places of the history, as migration {later} had begun by then and the one before went on:"
-        f" give the pair ({later - 1}, {time!r}) or ({later}, {time!r}), and the events' start= likewise"
+        f"at={time!r} is two places of the history, as migration {later} had begun then and migration {later - 1} had"
+        f" not ended: give the pair ({later - 1}, {time!r}) or ({later}, {time!r}), and the events' start= likewise"
     )
 
 

@@ -105,7 +105,7 @@ def legs_across(flows: pd.DataFrame) -> dict[str, str]:
 
 
 def _since(rows: pd.DataFrame) -> str:
-    """Words for the rest: a count at the end of a range that begins after the ledger leaves out what began before."""
+    """Words on those that a count at the end of a range leaves out, if it begins after the ledger."""
     late = rows.attrs.get("from_beginning", False) is False
     return ", not counting those that began before what is known" if late else ""
 
