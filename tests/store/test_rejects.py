@@ -69,7 +69,9 @@ def test_a_broken_item_is_put_aside_whole_and_the_rest_goes_on(store, kind):
         assert set(rejects.raw) == sent
         assert rejects.reason.str.len().min() > 20
         store.sync(net, on_error="reject")
+        store.sync(net, tables=["licenses", "verdicts"])
         assert len(store.load("rejects")) == store.load("events").attrs["rejected"] == 4
+        assert "rejected" not in store.load("verdicts").attrs
         assert [finding.count for finding in store.check().findings] == [4]
 
 

@@ -109,9 +109,12 @@ def _checked(root: Root) -> tuple[dict[str, int], list[CheckFinding]]:
         covered = covered_rows(root, of)
         findings += _grouped(faults(covered, of))
         rows |= {name: covered[name].count_rows() for name in of.shown}
-    if aside := rejected_in(root):
-        what, where = "items put aside, which tables and figures lack", "those in store.load('rejects')"
-        findings.append(CheckFinding(what, "note", aside, where, "store.retry_rejects() decodes them again"))
+        if aside := rejected_in(root, of):
+            what, advice = (
+                f"items put aside that {of.pages.index} and figures lack",
+                "store.retry_rejects() tries again",
+            )
+            findings.append(CheckFinding(what, "note", aside, "the first of store.load('rejects')", advice))
     for name in root.stored:
         if name == ACTIVE_CONTRACTS.name:
             rows[name], own = _of_active_contracts(root)

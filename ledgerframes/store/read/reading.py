@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ledgerframes.arguments import flag
 from ledgerframes.errors import PartialResultError
 from ledgerframes.frames import provenance
+from ledgerframes.interfaces.paged_histories import EVENT_HISTORY
 from ledgerframes.loaders.opening import proof
 from ledgerframes.models.inputs import in_batches
 from ledgerframes.paging.cursor import Cursor, Window
@@ -33,7 +34,7 @@ from ledgerframes.store.read.windows import (
 )
 from ledgerframes.store.root import Root
 from ledgerframes.store.stored_snapshots import State, StoredSnapshot, rows_of_whole
-from ledgerframes.store.stored_tables import VERDICTS, set_of
+from ledgerframes.store.stored_tables import VERDICTS, TableSet, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
@@ -157,7 +158,7 @@ class Part:
         settled: its rows are final up to this cursor, in the order of migrations and times.
         left_out: personal data that the table was created without.
         snapshots: the stored snapshots of active contracts.
-        rejected: of a history, how many items are in `rejects`, whatever their time.
+        rejected: how many items of its history are in `rejects`, whatever their time.
     """
 
     table: DeltaStoreTable
@@ -222,7 +223,7 @@ class Part:
         return cls(
             table, data, rows, complete and not late, False if begin is None else begin.proven,
             None if begin is None else begin.late, _settled(shown, coverage.settled), left_out=table.left_out,
-            rejected=rejected_in(root),
+            rejected=rejected_in(root, of),
         ).checked()  # fmt: skip
 
     def attrs(self, url: str, window: LakeWindow) -> dict[str, Any]:
@@ -347,10 +348,14 @@ def _whole_snapshots(snapshots: Sequence[StoredSnapshot], *, allow_partial: bool
     return (None, rows is None) if allow_partial else (rows, True)
 
 
-def rejected_in(root: Root) -> int:
-    """How many items of all histories were put aside, because they could not be decoded."""
+def rejected_in(root: Root, of: TableSet) -> int:
+    """How many items of a history were put aside, because they could not be decoded."""
     table = root.shown(REJECTS.name)
-    return table.state().rows if table.exists else 0
+    if not table.exists:
+        return 0
+    verdict = pc.field("endpoint") == EVENT_HISTORY.endpoint
+    rows: int = table.dataset().count_rows(filter=verdict if of.pages is EVENT_HISTORY else ~verdict)
+    return rows
 
 
 def _settled(shown: Sequence[Interval], settled: Sequence[Interval]) -> Cursor | None:

@@ -26,6 +26,7 @@ from ledgerframes.store.lake import Lake
 from ledgerframes.store.stored_tables import KNOWN_BY, NETWORK
 from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update, further
 from ledgerframes.store.sync.compare import Comparison, Shown, Tail, lacking_updates, tail_of
+from ledgerframes.store.sync.rejects import rejected_ids
 from ledgerframes.store.sync.servers import AgreedServers, DisagreesError, PageSize
 
 if TYPE_CHECKING:
@@ -339,8 +340,11 @@ def network_for(net: Network, lake: Lake, settle: int) -> dict[str, str]:
     known = lake.network()
     if not net.settings.scan_url:
         return known
-    servers = AgreedServers(net.scan.update_pages, Proofs(settle))
-    agreement = Agreement(servers, lake.history(), MAXIMUM)
+    pages, rejected, rejects = net.scan.update_pages, set[str](), lake.root().own("rejects")
+    if rejects.exists:
+        pages, rejected = pages.leniently(), rejected_ids(rejects)
+    servers = AgreedServers(pages, Proofs(settle))
+    agreement = Agreement(servers, lake.history(), MAXIMUM, rejected)
     if known:
         if not agreement.recognise_any():
             begins = known[NETWORK].partition("/")[2]
