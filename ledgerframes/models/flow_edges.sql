@@ -1,5 +1,5 @@
--- One row: the number of reassignments with a leg that may lie before the range, and after it; and of the latter those in
--- flight, as who has arrived without having left is not.
+-- One row: the number of reassignments with a leg that may lie before the range, and after it; and of the latter those
+-- in flight, as who has arrived without having left is not.
 select
   count(*) filter (edge = 'start') as start,
   count(*) filter (edge = 'end') as "end",

@@ -101,7 +101,7 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
         )
     active = active_of(OPENED, history, opening=before, as_="arrow")
     end = _end(moment, place, history)
-    if isinstance(moment, int):
+    if isinstance(moment, int) and end.migration_id > 0:
         following = first_after(net.scan.update_pages, Cursor(end.migration_id - 1, end.micros))
         if following is not None and following.migration_id < end.migration_id:
             raise _two_places(end)
@@ -112,10 +112,13 @@ def stored_opening(store: Any, *, at: Bound) -> Opening | None:
     """The contracts active in a lake before a place, for what is computed from the rows from there on.
 
     None if the lake does not hold all of its history up to there, or there was nothing yet.
+
+    Raises:
+        InputError: `at` is two places of the history.
     """
     try:
         opening = load_opening(store, at=at)
-    except (PartialResultError, InputError):
+    except PartialResultError:
         return None
     return opening if opening.rows else None
 

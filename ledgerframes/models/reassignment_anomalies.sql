@@ -51,9 +51,12 @@ found as (
   select
     *,
     unnest([
-      {'anomaly': 'contract differs', 'detail': 'the unassignment says ' || nullif(away_contract, contract_id)},
-      {'anomaly': 'counter differs', 'detail': 'the unassignment says ' || nullif(away_counter, reassignment_counter)},
-      {'anomaly': 'target differs', 'detail': 'the unassignment says ' || nullif(away_target, target_synchronizer)},
+      {'anomaly': 'contract differs',
+        'detail': case when contract_id <> away_contract then 'the unassignment says ' || away_contract end},
+      {'anomaly': 'counter differs',
+        'detail': case when reassignment_counter <> away_counter then 'the unassignment says ' || away_counter end},
+      {'anomaly': 'target differs',
+        'detail': case when target_synchronizer <> away_target then 'the unassignment says ' || away_target end},
       {'anomaly': 'assigned twice', 'detail': case when use > 1 then 'the unassign id was assigned before' end},
       {'anomaly': 'assigned without unassignment',
         'detail': case when away_contract is null and not at_edge then 'its unassignment is not in this range' end}

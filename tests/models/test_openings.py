@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pytest
 
 import ledgerframes as lf
+from ledgerframes.models.openings import stored_opening
 
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
 US, MINUTE = pd.Timedelta("1us"), pd.Timedelta("1min")
@@ -128,7 +129,8 @@ def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(tmp_path):
         both = lf.migrations(short).first_record_time[2] + MINUTE / 2
         pair = lf.load_opening(short, at=(2, both))
         since_both = partial(lf.supply, lf.load_history(short, start=both), opening=pair)
-        for wrong in (partial(lf.load_opening, short, at=both), partial(lf.load_opening, store, at=both), since_both):
+        loads = [partial(load, at=both) for load in (partial(lf.load_opening, short), partial(stored_opening, store))]
+        for wrong in (*loads, since_both):
             with pytest.raises(lf.errors.InputError, match=r"migration 1\b.* give .*\(2, '2025-"):
                 wrong()
         assert lf.supply(lf.load_history(short, start=(2, both)), opening=pair).equals(lf.supply(store))

@@ -111,7 +111,10 @@ class ReportData:
         place = self.begins if self._reads_from is None else self._reads_from
         if self.store is None or place is None:
             return None
-        return stored_opening(self.store, at=place)
+        try:
+            return stored_opening(self.store, at=place)
+        except InputError:  # a time at which two migrations run is two places
+            return None
 
     @property
     def _earlier(self) -> Period | None:
