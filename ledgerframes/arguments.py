@@ -42,7 +42,10 @@ _DURATION: Final = re.compile(r"\s*(?:\d+(?:\.\d+)?\s*[A-Za-z]+\s*)+", re.ASCII)
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 #: 100 years; a lock cannot wait for 300.
 _LONGEST_DURATION: Final = 36_525 * DAY
-_LESS_MEMORY: Final = "raise that limit, or ask for less at once: a shorter range, columns=, workers=1, commit_bytes="
+_LESS_MEMORY: Final = (
+    "raise the limit (of models and SQL, LEDGERFRAMES_MEMORY_LIMIT), or ask for less at once: a shorter range,"
+    " columns=, workers=1, commit_bytes="
+)
 #: The messages of Python and Arrow if a thread's stack does not fit.
 _NO_THREAD: Final = re.compile(r"can't start new thread|Failed to launch worker thread")
 _DURATION_FORMS: Final = 'such as "30min", "1h" or "7d", as a timedelta, or as a number of seconds'

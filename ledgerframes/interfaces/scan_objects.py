@@ -238,7 +238,16 @@ class ObjectCalls(Calls):
             yield from answer.value.object_refs
 
     def object_lists(self, *, after: When, up_to: When) -> Iterator[Answer[UpdateObjects]]:
-        """The pages of the list of `iter_update_objects`, with the server that gave them: all come from one."""
+        """The pages of the list of `iter_update_objects`, with the server that gave them: all come from one.
+
+        Args:
+            after: record time, exclusive.
+            up_to: record time, inclusive.
+
+        Raises:
+            PagingError: the server repeats a page of the list.
+            StatusError: 501 or 404: the server has no objects.
+        """
         known, sender = set[str](), self._sender
 
         def fetch(token: Token | None) -> Answer[UpdateObjects]:
