@@ -104,8 +104,7 @@ FEATURED_APPS: Final = loaded(
 
 SUPER_VALIDATORS: Final = loaded(
     "super_validators",
-    "One row per super validator. In the sources, `info` is its entry in the rules of GET /v0/dso, and `node` the state"
-    " of its node there.",
+    "One row per super validator: `info` is its entry in the rules of GET /v0/dso, `node` the state of its node there.",
     ("GET /v0/dso",),
     ("party",),
     (
@@ -124,7 +123,7 @@ SUPER_VALIDATORS: Final = loaded(
 
 SCANS: Final = loaded(
     "scans",
-    "One row per scan and synchronizer of the network.",
+    "One row per scan of the network.",
     ("GET /v0/scans",),
     ("synchronizer_id", "url"),
     (
