@@ -83,7 +83,7 @@ class Database:
         return limit
 
     def bound(self) -> int:
-        """Bound its memory by what the variable says, else by half of the machine's; what it then is, in bytes.
+        """Bound its memory by what the variable says, if it is set; the bytes of that, else half of the machine's.
 
         Raises:
             ConfigurationError: `LEDGERFRAMES_MEMORY_LIMIT` is not valid.

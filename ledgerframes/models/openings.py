@@ -154,8 +154,8 @@ def _two_places(end: Cursor) -> InputError:
     """
     time, later = format_timestamp(end.micros + 1), end.migration_id
     return InputError(
-        f"at={time!r} is two places of the history, as migration {later} had begun then and migration {later - 1} had"
-        f" not ended: give the pair ({later - 1}, {time!r}) or ({later}, {time!r}), and the events' start= likewise"
+        f"{time} is two places of the history, as migration {later} had begun then and migration {later - 1} had not"
+        f" ended: give ({later - 1}, {time!r}) or ({later}, {time!r}) as start= of the events, and to their opening"
     )
 
 
