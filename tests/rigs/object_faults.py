@@ -10,7 +10,6 @@ from ledgerframes.sandbox.http.responses import RefusalError
 from ledgerframes.sandbox.world.objects import Object, Objects, Segment
 from ledgerframes.sandbox.world.timestamps import Cursor
 from ledgerframes.sandbox.world.views import ServerView
-from tests.rigs.object_lines import sorted_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +36,16 @@ class ObjectFaults:
 
 
 class SpoiledObjects(Objects):
-    """A history in bulk with `faults`, which can be set at any time."""
+    """A history in bulk with `faults`, which can be set at any time.
 
-    def __init__(self, view: ServerView) -> None:
+    Args:
+        view: what is shown.
+        as_sent: leave items as pages have them, since the usual writer of JSON would change numbers of a hostile one.
+    """
+
+    def __init__(self, view: ServerView, *, as_sent: bool) -> None:
         super().__init__(view)
+        self._as_sent = as_sent
         self.faults = ObjectFaults()
 
     def of_segment(self, segment: Segment) -> list[Object]:
@@ -55,7 +60,8 @@ class SpoiledObjects(Objects):
         return Object(key, lambda: b"other bytes") if found and self.faults.wrong_digest else found
 
     def line(self, item: bytes) -> bytes:
-        return sorted_members(item)
+        # A line ends at the first line feed; in texts JSON has an escape for it.
+        return item.replace(b"\n", b" ") if self._as_sent else super().line(item)
 
     def _encoded(self, objects: list[Object]) -> list[Object]:
         """The objects under the name of each encoding, since nothing reads another one than the usual."""

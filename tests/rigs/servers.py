@@ -67,7 +67,7 @@ def started(
     if world is None:
         world = generate(**history, synchronizers=synchronizers)
     view = RiggedView(world, lag=lag, late=late, most=silent_cap, seed=history["seed"], pruning=how.pruning)
-    objects = SpoiledObjects(view)
+    objects = SpoiledObjects(view, as_sent=hostile)
     app: App = app_of(
         view,
         Access(world.accounts, issuer, how.nobody),
