@@ -1,6 +1,5 @@
 """One database is kept from table to table: when another is made instead, and that tables are the same in either."""
 
-import multiprocessing
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -95,22 +94,6 @@ def test_threads_compute_at_the_same_time(history):
     with ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda _: lf.template_activity(history, as_="arrow"), range(8))
         assert all(rows.equals(expected) for rows in found)
-
-
-def _in_a_fork(events, results):
-    results.put(lf.template_activity(events, as_="arrow").num_rows)
-
-
-def test_a_fork_computes_too_and_ends(history):
-    rows = lf.template_activity(history, as_="arrow").num_rows
-    context = multiprocessing.get_context("fork")
-    results = context.Queue()
-    child = context.Process(target=_in_a_fork, args=(history.events, results))
-    child.start()
-
-    assert results.get(timeout=30) == rows
-    child.join(30)
-    assert child.exitcode == 0
 
 
 def test_where_python_is_interactive_nothing_goes_to_standard_output():

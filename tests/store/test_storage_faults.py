@@ -1,8 +1,7 @@
-"""A disk that is full or closed to this user, two syncs at once, a forked process: a clear error, nothing lost."""
+"""A disk that is full or closed to this user, two syncs at once: a clear error, nothing lost."""
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -109,29 +108,3 @@ def test_a_second_sync_is_turned_away(store, small):
         store.sync(small)
     store.sync(small)
     assert_whole(store, small)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("call", ["the same store", "another store", "sync"])
-def test_a_store_in_a_forked_child_says_what_to_do(parted, small, capfd, call):
-    folder = parted._lake.url
-    assert len(parted.load("updates")) == 240
-    child = os.fork()
-    if child == 0:
-        signal.alarm(20)
-        try:
-            if call == "sync":
-                parted.sync(small)
-            else:
-                (parted if call == "the same store" else lf.open_store(folder)).load("updates")
-        except lf.errors.StoreError as error:
-            sys.stdout.write(str(error))
-            sys.stdout.flush()
-            os._exit(7)
-        os._exit(1)
-    _, status = os.waitpid(child, 0)
-    out, err = capfd.readouterr()
-    assert os.waitstatus_to_exitcode(status) == 7, err
-    assert "forkserver" in out
-    assert "panicked" not in err

@@ -1,4 +1,4 @@
-"""A network that was used before a fork is used in the child and in the parent, each on connections of its own."""
+"""After a fork the child loads and computes as its parent does, on connections of its own; a store says what to do."""
 
 import os
 from multiprocessing import get_context
@@ -8,7 +8,10 @@ import pytest
 import ledgerframes as lf
 from tests.transport.hostile_server import HostileServer, answer
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
+    pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning"),
+]
 
 
 def in_child(work):
@@ -61,3 +64,31 @@ def test_a_fork_while_every_lock_is_held():
         with net.transport.stats._lock, net.transport.mask._lock, net.transport._listing:
             ended = in_child(net.scan.earliest_available_round)
         assert ended() == 0
+
+
+def test_a_child_computes_tables(hour_history):
+    wanted = lf.template_activity(hour_history)
+
+    def compute():
+        assert lf.template_activity(hour_history).equals(wanted)
+
+    assert in_child(compute)() == 0
+
+
+CALLS = {
+    "the same store": lambda store, _net: store.load("updates"),
+    "another store": lambda store, _net: lf.open_store(store._lake.url).load("updates"),
+    "sync": lambda store, net: store.sync(net),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_store_in_a_child_says_what_to_do(filled, hour, call, capfd):
+    assert len(filled.load("updates")) == 600
+
+    def use():
+        with pytest.raises(lf.errors.StoreError, match="forkserver"):
+            call(filled, hour)
+
+    assert in_child(use)() == 0
+    assert "panicked" not in capfd.readouterr().err
