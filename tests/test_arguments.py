@@ -83,25 +83,6 @@ def test_begin_is_ledger_begin_of_a_load_and_a_sync_and_no_end(store, net):
         lf.load_updates(net, end="begin")
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"migrations": 0}, {"port": 70_000}, {"port": -1}, {"latency": -1}, {"live": "fast"}, {"live": 5},
-        {"release": 3.5}, {"load": 5}, {"faults": 5}, {"faults": "429:often"},
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_a_sandbox_refuses_what_it_cannot_be(options):
-    (name,) = [*options][-1:]
-    with pytest.raises(lf.errors.InputError, match=name):
-        lf.sandbox(**options).close()
-
-
-@pytest.fixture
-def store(tmp_path):
-    return lf.open_store(tmp_path / "lake")
-
-
 @pytest.mark.parametrize("call", [lf.load_coins, lf.plan, lambda net: lf.open_store("lake").follow(net)])
 def test_what_is_not_a_network_is_refused_with_the_line_that_makes_one(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -170,11 +170,13 @@ REFUSED = {
     "days": ((0, 2.5, True, "90", 4_000), "days={!r} is not valid: give a whole number from 1 to 3650"),
     "rounds_per_day": ((0, -1, 1.5, True, "144", 10**6), "rounds_per_day=.* is not valid"),
     "reward_version": (("v2",), "reward_version='v2'"),
-    "release": (("3.5", ""), r"'contract', '0\.9', '0\.7' or '0\.5'"),
+    "release": (("3.5", "", 3.5), r"'contract', '0\.9', '0\.7' or '0\.5'"),
     "auth": (("oauth",), "auth='oauth' is not valid: give 'token' or 'none'"),
     "prune": (("30",), "prune='30' is not valid"),
     "prune_before": (("yesterday", ("1", "2025-03-03")), "prune_before='(yesterday|1)' is not valid"),
-    "live": (("50", "0/s", "-1/s", "50/d", "٣/s", "1/s\n"), "live=.*50/s"),
+    "live": (("50", "0/s", "-1/s", "50/d", "٣/s", "1/s\n", "fast", 5), "live=.*50/s"),
+    **{name: (wrong, name) for name, wrong in (("migrations", (0,)), ("port", (70_000, -1)), ("latency", (-1,)))},
+    **{name: (wrong, name) for name, wrong in (("load", (5,)), ("faults", (5, "429:often")))},
 }
 ROWS = [({name: wrong}, said.format(wrong)) for name, (values, said) in REFUSED.items() for wrong in values]
 ROWS.append(({"days": 9, "updates": 10}, "days=9 and updates=10 do not go together"))
