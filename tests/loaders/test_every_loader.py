@@ -106,10 +106,6 @@ def test_columns_and_rows_are_those_asked_for(name, world):
         assert len(frame) == min(1, whole.num_rows)
         with pytest.raises(lf.errors.InputError, match="no column"):
             load(name, net, world, columns=["nonsense"])
-        with pytest.raises(lf.errors.InputError, match="limit=0"):
-            load(name, net, world, limit=0)
-        with pytest.raises(TypeError, match="nonsense"):
-            load(name, net, world, nonsense=1)
 
 
 def amounts(frame):
