@@ -71,6 +71,39 @@ twelve_days, twelve_days_history = _served(days=12), _whole("twelve_days")
 
 
 @pytest.fixture(scope="session")
+def small():
+    """A network of 240 updates in three migrations; read only."""
+    with lf.sandbox(seed=5, updates=240) as network:
+        yield network
+
+
+@pytest.fixture(scope="session")
+def hour_history(hour):
+    """The whole history of `hour` as frames."""
+    return lf.load_history(hour, start="begin", progress=False)
+
+
+@pytest.fixture(scope="session")
+def filled(hour, tmp_path_factory):
+    """A store of it, and a snapshot with amounts; read only."""
+    store = lf.open_store(tmp_path_factory.mktemp("filled") / "lake")
+    store.sync(hour, workers=2, page_size=200, progress=False)
+    store.sync(hour, tables=["instruments"], progress=False)
+    return store
+
+
+@pytest.fixture(scope="session")
+def world(hour, hour_history, filled):
+    """A network, its history, and a lake of it."""
+    return hour, hour_history, filled
+
+
+@pytest.fixture
+def store(tmp_path):
+    return lf.open_store(tmp_path / "lake")
+
+
+@pytest.fixture(scope="session")
 def truth(net):
     """The items of `net`, in the server's order."""
     return list(net.sandbox.world.items())

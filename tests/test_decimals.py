@@ -46,17 +46,6 @@ OPERATIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def world():
-    with lf.sandbox(updates=300) as net:
-        yield net
-
-
-@pytest.fixture(scope="module")
-def history(world):
-    return lf.load_history(world, progress=False)
-
-
 def outcome(operation, rows):
     """What a result is: exact, rounded to a float, text, or none at all."""
     try:
@@ -69,30 +58,34 @@ def outcome(operation, rows):
     return "as text" if kind == "str" else "exact"
 
 
-def test_a_function_that_needs_every_digit_refuses_floats(world, history):
-    rounded = lf.holdings_from_events(*history[1:])
-    exact = lf.holdings_from_events(*history[1:], decimals="exact")
+def test_a_function_that_needs_every_digit_refuses_floats(hour, hour_history):
+    rounded = lf.holdings_from_events(*hour_history[1:])
+    exact = lf.holdings_from_events(*hour_history[1:], decimals="exact")
 
     for refused in (lambda: lf.reconcile_holdings(exact, rounded), lambda: lf.holding_fees(rounded)):
         with pytest.raises(lf.errors.InputError, match=r'floats in .*lf\.load_holdings_summary\(…, decimals="exact"\)'):
             refused()
     assert lf.reconcile_holdings(exact, exact).empty
-    supplies = lf.load_instruments(world)
+    supplies = lf.load_instruments(hour)
     with pytest.raises(lf.errors.InputError, match=r'lf\.load_instruments\(…, decimals="exact"\)'):
         lf.instrument_supply(supplies)
 
 
-def test_exporting_floats_warns_once_and_writes_doubles(history, tmp_path):
-    burned = lf.mint_burn(history, decimals="exact").burned_names
+def test_exporting_floats_warns_once_and_writes_doubles(hour_history, tmp_path):
+    burned = lf.mint_burn(hour_history, decimals="exact").burned_names
     assert (Decimal(0) in set(burned), [amount for amount in burned if "E" in str(amount)]) == (True, [])
-    frames = {"supply": lf.supply(history), "mint_burn": lf.mint_burn(history), "updates": history.updates}
+    frames = {
+        "supply": lf.supply(hour_history),
+        "mint_burn": lf.mint_burn(hour_history),
+        "updates": hour_history.updates,
+    }
     with pytest.warns(RoundedAmountsWarning, match="the frames of supply, mint_burn hold floats") as warned:
         lf.export(frames, tmp_path)
     assert len(warned) == 1
     assert str(pq.read_schema(tmp_path / "supply.parquet").field("total").type) == "double"
 
     for form in ({"as_": "arrow"}, {"decimals": "exact"}):
-        lf.export({"supply": lf.supply(history, **form)}, tmp_path, overwrite=True)
+        lf.export({"supply": lf.supply(hour_history, **form)}, tmp_path, overwrite=True)
         assert str(pq.read_schema(tmp_path / "supply.parquet").field("total").type).startswith("decimal128(")
 
 
@@ -103,9 +96,9 @@ def written():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_table_of_what_each_form_can_do_is_true(history):
+def test_the_table_of_what_each_form_can_do_is_true(hour_history):
     mpl.use("Agg")
-    frames = [lf.rewards(history, decimals=form) for form in FORMS]
+    frames = [lf.rewards(hour_history, decimals=form) for form in FORMS]
     known = [frame[frame.amount.notna()] for frame in frames]
 
     found = {name: tuple(outcome(operation, rows) for rows in known) for name, operation in OPERATIONS.items()}
@@ -123,8 +116,8 @@ KINDS = {"float": "float64", "exact": "Decimal", "arrow": "decimal128(38, 10)[py
 
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("form", FORMS)
-def test_a_network_decides_how_amounts_are_held(world, form):
-    box = world.sandbox
+def test_a_network_decides_how_amounts_are_held(hour, form):
+    box = hour.sandbox
     with lf.connect(scan_url=box.scan_url, registry_url=box.registry_url, decimals=form) as net:
         history = lf.load_history(net, progress=False)
         assert kind_of(lf.load_instruments(net).total_supply) == KINDS[form]
@@ -133,17 +126,6 @@ def test_a_network_decides_how_amounts_are_held(world, form):
         assert kind_of(lf.supply(history, decimals="exact").total) == "Decimal"
         assert kind_of(lf.load_instruments(net, decimals="string").total_supply) == "str"
         assert str(lf.supply(history, as_="arrow")["total"].type) == "decimal128(38, 10)"
-
-
-def test_sql_converts_amounts_last(world, tmp_path):
-    store = lf.open_store(tmp_path)
-    store.sync(world, derive=["rewards"], progress=False)
-    query = "select sum(amount) as amount from rewards"
-
-    assert store.sql(query).attrs["decimals"] == "float"
-    exact = store.sql(query, decimals="exact").amount[0]
-    assert exact == store.sql(query, as_="arrow")["amount"][0].as_py()
-    assert store.sql(query).amount[0] == float(exact)
 
 
 TEXTS = pa.list_(pa.string())

@@ -9,15 +9,6 @@ import pytest
 import ledgerframes as lf
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    """A network, its history, and a lake of it."""
-    with lf.sandbox(updates=200) as net:
-        store = lf.open_store(tmp_path_factory.mktemp("expected") / "lake")
-        store.sync(net, progress=False)
-        yield net, lf.load_history(net, progress=False), store
-
-
 def test_tables_are_had_by_their_names(world):
     _, history, store = world
 

@@ -68,8 +68,7 @@ def test_a_page_token_stays_one_value_of_the_query(far, token):
 @pytest.mark.parametrize(
     "name", ["../t", "..", "a/b", "a\\b", "%2e%2e", "a\0b", "\u202e", "x" * 70_000, "updates/../x"]
 )
-def test_a_table_that_a_store_does_not_keep_is_no_folder(net, tmp_path, name):
-    store = lf.open_store(tmp_path / "lake")
+def test_a_table_that_a_store_does_not_keep_is_no_folder(net, store, tmp_path, name):
     for ask in (lambda: store.load(name), lambda: store.sync(net, tables=[name]), lambda: store.scan(name)):
         with pytest.raises(lf.errors.InputError):
             ask()
@@ -161,8 +160,7 @@ def test_a_tilde_is_the_home_folder_wherever_a_path_is_given_and_names_fit_every
 
 
 @pytest.mark.long
-def test_names_of_a_star_fit_every_system(net, tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_names_of_a_star_fit_every_system(net, store, tmp_path):
     store.sync(net, progress=False)
     store.export(tmp_path / "star", model="star", profile="bi")
     assert unfit(tmp_path / "star") == []

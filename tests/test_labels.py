@@ -14,15 +14,6 @@ ALICE, BOB = "alice::1220ab", "bob::1220cd"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    """A network, its history and a lake of it."""
-    with lf.sandbox(updates=800) as net:
-        store = lf.open_store(tmp_path_factory.mktemp("labels") / "lake")
-        store.sync(net, progress=False)
-        yield net, lf.load_history(net), store
-
-
-@pytest.fixture(scope="module")
 def known(world):
     """What the history says without labels of one's own."""
     return lf.labels(None, world[1])

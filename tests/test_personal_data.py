@@ -20,25 +20,19 @@ LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
 
 
 @pytest.fixture(scope="module")
-def ledger():
-    with lf.sandbox(seed=7, updates=200) as net:
+def keeping(small):
+    with lf.connect(scan_url=small.sandbox.scan_url, personal=True) as net:
         yield net
 
 
 @pytest.fixture(scope="module")
-def keeping(ledger):
-    with lf.connect(scan_url=ledger.sandbox.scan_url, personal=True) as net:
-        yield net
-
-
-@pytest.fixture(scope="module")
-def lakes(ledger, tmp_path_factory):
+def lakes(small, tmp_path_factory):
     """A lake as sent and one without personal data, each with history and licenses."""
     made = {}
     for name, personal in (("sent", None), ("stripped", False)):
         store = lf.open_store(tmp_path_factory.mktemp("lakes") / name, personal=personal)
-        store.sync(ledger, progress=False)
-        store.sync(ledger, tables=["licenses"], progress=False)
+        store.sync(small, progress=False)
+        store.sync(small, tables=["licenses"], progress=False)
         made[name] = store
     return made
 
@@ -71,8 +65,8 @@ def whole(frame) -> str:
 # licenses
 
 
-def test_licenses_show_them_only_as_connect_or_the_caller_says(ledger, keeping):
-    for net, personal, shown in [(ledger, None, False), (ledger, True, True), (keeping, None, True)]:
+def test_licenses_show_them_only_as_connect_or_the_caller_says(small, keeping):
+    for net, personal, shown in [(small, None, False), (small, True, True), (keeping, None, True)]:
         frame = lf.load_licenses(net, personal=personal)
         assert (leaks(whole(frame)), "contact_point" in frame) == (shown, shown)
         assert frame.attrs.get("left_out") == (None if shown else ["contact points"])
@@ -81,14 +75,14 @@ def test_licenses_show_them_only_as_connect_or_the_caller_says(ledger, keeping):
     assert not leaks(whole(lf.load_licenses(keeping, personal=False)))
 
 
-def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(ledger, keeping):
-    for net, personal in ((ledger, None), (keeping, False)):
+def test_blobs_of_licenses_need_them_for_they_can_be_read_in_them(small, keeping):
+    for net, personal in ((small, None), (keeping, False)):
         before = net.stats.requests
         with pytest.raises(lf.errors.InputError, match="blobs=True needs personal=True: the contact points"):
             lf.load_licenses(net, blobs=True, personal=personal)
         assert net.stats.requests == before
     assert "created_event_blob" in lf.load_licenses(keeping, blobs=True)
-    assert "created_event_blob" in lf.load_licenses(ledger, blobs=True, personal=True)
+    assert "created_event_blob" in lf.load_licenses(small, blobs=True, personal=True)
 
 
 # where the setting comes from
@@ -108,8 +102,8 @@ def test_the_setting_comes_from_a_variable_or_a_profile(text, kept, tmp_path):
 # expand
 
 
-def test_expand_leaves_them_out_unless_told(ledger, keeping):
-    sent, kept = (lf.load_events(net, start=BEGIN) for net in (ledger, keeping))
+def test_expand_leaves_them_out_unless_told(small, keeping):
+    sent, kept = (lf.load_events(net, start=BEGIN) for net in (small, keeping))
     assert not leaks(whole(lf.expand(sent, template=LICENSE)))
     assert "metadata.version" in lf.expand(sent, template=LICENSE)
     assert leaks(whole(lf.expand(sent, template=LICENSE, personal=True)))
@@ -149,8 +143,8 @@ def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_pa
         lakes["stripped"].export(tmp_path / "never", personal=True)
 
 
-def test_frames_are_exported_as_they_were_loaded_to_be(ledger, keeping, tmp_path):
-    for net, shown in ((ledger, []), (keeping, ["events.csv", "licenses.csv"])):
+def test_frames_are_exported_as_they_were_loaded_to_be(small, keeping, tmp_path):
+    for net, shown in ((small, []), (keeping, ["events.csv", "licenses.csv"])):
         tables = {"events": lf.load_events(net, start=BEGIN), "licenses": lf.load_licenses(net, as_="arrow")}
         folder = tmp_path / str(bool(shown))
         lf.export(tables, folder, format="csv")
@@ -170,7 +164,7 @@ def test_a_frame_that_does_not_say_where_it_is_from_is_exported_without(keeping,
 # lakes
 
 
-def test_a_lake_without_them_has_them_in_no_byte_and_says_so(lakes, ledger):
+def test_a_lake_without_them_has_them_in_no_byte_and_says_so(lakes, small):
     store = lakes["stripped"]
     folder = Path(re.search(r"'(.*)'", repr(store))[1])
     assert leaking(folder) == []
@@ -181,7 +175,7 @@ def test_a_lake_without_them_has_them_in_no_byte_and_says_so(lakes, ledger):
         assert frame.attrs["left_out"] == ["contact points"]
     assert "left_out" not in lakes["sent"].load("events").attrs
     assert store.check()
-    assert store.verify(ledger, sample=None)
+    assert store.verify(small, sample=None)
 
 
 @pytest.mark.parametrize("form", ["pandas", "arrow", "polars", "exported"])
@@ -202,15 +196,15 @@ def test_the_history_of_a_lake_or_an_export_without_them_is_not_rebuilt(lakes, f
 
 
 @pytest.mark.parametrize("personal", [True, False])
-def test_a_lake_stays_as_it_was_made_whoever_syncs_it(ledger, keeping, tmp_path, personal):
+def test_a_lake_stays_as_it_was_made_whoever_syncs_it(small, keeping, tmp_path, personal):
     place = tmp_path / "lake"
     late = lf.open_store(place, personal=not personal)
-    lf.open_store(place, personal=personal).sync(ledger, tables=["licenses"], progress=False)
+    lf.open_store(place, personal=personal).sync(small, tables=["licenses"], progress=False)
     lf.open_store(place).sync(keeping, progress=False)
     lf.open_store(place).sync(keeping, tables=["licenses", "active_contracts"], progress=False)
     assert (leaking(place) != []) is personal
     said = "created with personal data, which stays" if personal else "made without personal data, which cannot be put"
-    for change in (lambda: lf.open_store(place, personal=not personal), lambda: late.sync(ledger, progress=False)):
+    for change in (lambda: lf.open_store(place, personal=not personal), lambda: late.sync(small, progress=False)):
         with pytest.raises(lf.errors.StoreError, match=f"{said}|sync into a new one"):
             change()
     lf.open_store(place, personal=personal)
@@ -249,15 +243,15 @@ def test_rejected_items_of_a_lake_without_them_are_kept_without(tmp_path, caplog
 
 
 @pytest.mark.long
-def test_reports_show_none(lakes, ledger, tmp_path):
+def test_reports_show_none(lakes, small, tmp_path):
     for name, store in lakes.items():
         assert not leaks(lf.report(store, tmp_path / f"{name}.html").read_bytes())
-    page = lf.report(lf.load_history(ledger, start=BEGIN), tmp_path / "h.html")
+    page = lf.report(lf.load_history(small, start=BEGIN), tmp_path / "h.html")
     assert not leaks(page.read_bytes())
 
 
-def test_logs_show_none(ledger, tmp_path, caplog):
-    with caplog.at_level(logging.DEBUG), lf.connect(scan_url=ledger.sandbox.scan_url) as net:
+def test_logs_show_none(small, tmp_path, caplog):
+    with caplog.at_level(logging.DEBUG), lf.connect(scan_url=small.sandbox.scan_url) as net:
         lf.load_licenses(net)
         lf.load_history(net, limit=300)
         store = lf.open_store(tmp_path / "lake")
@@ -270,8 +264,8 @@ def test_logs_show_none(ledger, tmp_path, caplog):
 
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
-def test_the_command_line_leaves_them_out_unless_told(ending, ledger, command, tmp_path):
-    address = ("--scan-url", ledger.sandbox.scan_url)
+def test_the_command_line_leaves_them_out_unless_told(ending, small, command, tmp_path):
+    address = ("--scan-url", small.sandbox.scan_url)
     for table in ("events", "licenses"):
         for words, shown in (((), False), (("--personal",), True)):
             file = tmp_path / f"{table}-{shown}.{ending}"

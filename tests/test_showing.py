@@ -57,9 +57,8 @@ def test_time_kind_party_and_amount_come_first_and_ids_last():
     assert rows.columns[0] == "update_id"
 
 
-def test_a_snapshot_says_as_of_when_it_is():
-    with lf.sandbox(updates=200) as net:
-        coins = lf.load_coins(net, lf.load_licenses(net).validator)
+def test_a_snapshot_says_as_of_when_it_is(small):
+    coins = lf.load_coins(small, lf.load_licenses(small).validator)
     assert "as of 2025-03-03 " in lf.show(coins)._repr_html_()
 
     coins.attrs["cursor"] = [2, (pd.Timestamp.now("UTC") - pd.Timedelta("2h")).isoformat()]
@@ -201,25 +200,24 @@ def test_a_result_is_text_plain_values_json_and_a_piece_of_a_page(result, member
 
 
 @pytest.mark.parametrize("as_", ["pandas", "arrow"])
-def test_a_history_a_network_and_pages_show_sizes_and_places(as_):
-    with lf.sandbox(updates=50) as net:
-        history, verdicts = lf.load_history(net, as_=as_), lf.load_verdicts(net, as_=as_)
-        users, page, dso = net.ledger.list_users(), net.scan.updates(page_size=2), net.scan.dso()
+def test_a_history_a_network_and_pages_show_sizes_and_places(as_, small):
+    history, verdicts = lf.load_history(small, as_=as_), lf.load_verdicts(small, as_=as_)
+    users, page, dso = small.ledger.list_users(), small.scan.updates(page_size=2), small.scan.dso()
     counts = ", ".join(f"{len(frame):,} {name}" for name, frame in history._asdict().items())
-    source = net.settings.scan_url[0]
+    source = small.settings.scan_url[0]
     assert repr(history).startswith(f"History({counts}, ledger begin to ")
     assert repr(history).endswith(f", {source})")
     assert repr(verdicts).startswith(f"Verdicts({len(verdicts.verdicts):,} verdicts, ")
     assert repr(lf.types.History(None, *history[1:])).startswith(f"History({counts.partition(', ')[2]}, ")
-    assert str(net).startswith(f"<Network scan {source}, validator http")
-    assert "***" not in str(net)
+    assert str(small).startswith(f"<Network scan {source}, validator http")
+    assert "***" not in str(small)
     assert repr(users) == f"UsersPage({len(users.users)} users, next_page_token={users.next_page_token!r})"
     assert repr(page).startswith("HistoryPage(2 items, (migration 0, 2025-")
     assert repr(dso.latest_mining_round.contract).startswith("Contract(Splice.Round:OpenMiningRound 00")
-    for part in ("<td>updates</td><td>50</td>", "ledger begin to 2025", source):
+    for part in ("<td>updates</td><td>240</td>", "ledger begin to 2025", source):
         assert part in history._repr_html_()
     assert f"<td>verdicts</td><td>{len(verdicts.verdicts)}</td>" in verdicts._repr_html_()
-    assert "simulated ledger" in net._repr_html_()
+    assert "simulated ledger" in small._repr_html_()
 
 
 def test_a_network_is_shown_without_its_tokens_and_an_interface_with_its_servers():
@@ -235,14 +233,13 @@ def test_a_network_is_shown_without_its_tokens_and_an_interface_with_its_servers
     assert "hush" not in shown + repr(net) + repr(net.settings) + repr(vars(net))
 
 
-def test_a_store_is_shown_before_and_after_its_first_sync(tmp_path):
+def test_a_store_is_shown_before_and_after_its_first_sync(tmp_path, small):
     store = lf.open_store(tmp_path / "<lake>")
     before = store._repr_html_()
-    with lf.sandbox(updates=50) as net:
-        store.sync(net, progress=False)
+    store.sync(small, progress=False)
 
     shown = store._repr_html_()
 
-    assert "<td>updates</td><td>50</td>" in shown
+    assert "<td>updates</td><td>240</td>" in shown
     assert "its start" in shown
     assert "<lake>" not in before + shown

@@ -167,27 +167,23 @@ WRONG = {
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    """A small network, its tables, a store of it, and a valid call of every function."""
-    with lf.sandbox(updates=300) as net:
-        store = lf.open_store(tmp_path_factory.mktemp("signatures") / "lake")
-        store.sync(net, progress=False)
-        history = lf.load_history(net, progress=False)
-        licenses, instruments = lf.load_licenses(net), lf.load_instruments(net)
-        flows = lf.reassignment_flows(history.reassignments)
-        parties = list(pd.unique(history.events.signatories.dropna().explode()))[:2]
-        summary = lf.load_holdings_summary(net, parties)
-        given = {
-            "at": history.updates.record_time[100],
-            "net": net, "net_a": net, "net_b": net, "events": history.events, "reassignments": history.reassignments,
-            "flows": flows, "licenses": licenses, "instruments": instruments, "summary": summary, "computed": summary,
-            "history": history, "parties": parties, "owners": parties, "validators": parties,
-            "members": ["PAR::x::1220"], "table": "updates", "query": "select 1", "word": "coin", "data": history,
-            "template": history.events.template_name.dropna().iloc[0], "self": store,
-            "path": tmp_path_factory.mktemp("path") / "x", "folder": tmp_path_factory.mktemp("folder"),
-            "frame": lf.reward_flows(history), "prices": pd.Series([0.1], index=history.updates.record_time[:1]),
-        }  # fmt: skip
-        yield net, given
+def given(world, tmp_path_factory):
+    """What valid calls of every function are given: a network, its tables, a store of it."""
+    net, history, store = world
+    licenses, instruments = lf.load_licenses(net), lf.load_instruments(net)
+    flows = lf.reassignment_flows(history.reassignments)
+    parties = list(pd.unique(history.events.signatories.dropna().explode()))[:2]
+    summary = lf.load_holdings_summary(net, parties)
+    return {
+        "at": history.updates.record_time[100],
+        "net": net, "net_a": net, "net_b": net, "events": history.events, "reassignments": history.reassignments,
+        "flows": flows, "licenses": licenses, "instruments": instruments, "summary": summary, "computed": summary,
+        "history": history, "parties": parties, "owners": parties, "validators": parties,
+        "members": ["PAR::x::1220"], "table": "updates", "query": "select 1", "word": "coin", "data": history,
+        "template": history.events.template_name.dropna().iloc[0], "self": store,
+        "path": tmp_path_factory.mktemp("path") / "x", "folder": tmp_path_factory.mktemp("folder"),
+        "frame": lf.reward_flows(history), "prices": pd.Series([0.1], index=history.updates.record_time[:1]),
+    }  # fmt: skip
 
 
 #: Here the name means something else, or None is the default.
@@ -218,16 +214,15 @@ def refusal(function, arguments):
 
 
 @pytest.mark.parametrize("name", {name: None for name, key in PARAMETERS if key in WRONG})
-def test_a_wrong_value_is_refused_before_anything_is_sent(world, name):
-    net, given = world
+def test_a_wrong_value_is_refused_before_anything_is_sent(hour, given, name):
     function = FUNCTIONS[name]
     arguments = needed_by(function, given)
-    before = net.stats.requests
+    before = hour.stats.requests
     plt.close("all")
     for key in inspect.signature(function).parameters.keys() & WRONG.keys():
         for value in OTHERWISE.get((name, key), WRONG[key]):
             said = refusal(function, {**arguments, key: value})
             assert said is not None, f"{name} takes {key}={value!r}"
             assert len(said) < 600
-    assert net.stats.requests == before
+    assert hour.stats.requests == before
     assert not plt.get_fignums()  # a notebook would show the empty figure below the error

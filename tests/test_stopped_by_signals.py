@@ -19,26 +19,19 @@ PROGRAM = (sys.executable, "-m", "ledgerframes")
 
 
 @pytest.fixture(scope="module")
-def by_sandbox():
-    """Answers as a sandbox with 400 updates does."""
+def net():
+    """A sandbox with 400 updates."""
     with simulated(updates=400, migrations=1, page_maximum=50) as net:
-        yield partial(forwarded, net.sandbox.scan_url)
-
-
-@pytest.fixture(scope="module")
-def middle():
-    """The record time in the middle of that history."""
-    with lf.sandbox(updates=400, migrations=1) as net:
-        return json.loads(net.sandbox.world.updates[200].rendered)["record_time"]
+        yield net
 
 
 class Beyond(Holding):
-    """Keeps those waiting that ask for pages behind the middle of the history; it answers probes of one item."""
+    """A sandbox that answers probes of one item, and keeps those waiting that ask for pages behind its middle."""
 
-    def __init__(self, reply, good, middle):
+    def __init__(self, reply, net):
         super().__init__(reply)
-        self._good_one = good
-        self._middle = middle
+        self._good_one = partial(forwarded, net.sandbox.scan_url)
+        self._middle = json.loads(net.sandbox.world.updates[200].rendered)["record_time"]
 
     def __call__(self, heard):
         body = json.loads(heard.body)
@@ -62,8 +55,8 @@ BY_THREAD = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: the
         pytest.param(False, signal.SIGINT, send, id="sync-SIGINT"),
     ],
 )
-def test_what_was_whole_at_a_signal_is_in_the_lake(follow, number, send, by_sandbox, middle, tmp_path):
-    holding = Beyond(HOLDING["silence"], by_sandbox, middle)
+def test_what_was_whole_at_a_signal_is_in_the_lake(follow, number, send, net, tmp_path):
+    holding = Beyond(HOLDING["silence"], net)
     with HostileServer(holding) as server:
         command = [*PROGRAM, "sync", "lake", "--workers", "1", *["--follow"] * follow, "--scan-url", server.url]
         ended = signalled(command, number, holding, send=send, cwd=tmp_path, env=environment(tmp_path))
@@ -84,30 +77,28 @@ MOMENTS = [(name, kind) for name in OPERATIONS for kind in SERVERS if name not i
     ("name", "kind", "rounds"),
     [("sync", "dripping", 8)] + [pytest.param(*case, 100, marks=pytest.mark.long) for case in MOMENTS],
 )
-def test_a_signal_at_any_moment_ends_a_call(name, kind, rounds, by_sandbox, middle, tmp_path):
-    with lf.sandbox(updates=400, migrations=1) as net:
-        every = lf.load_updates(net)["update_id"]
-        lake = lf.open_store(tmp_path / "lake")
-        if name in OF_LAKES:
-            lake.sync(net, progress=False)
-        with HostileServer(Beyond(HOLDING[SERVERS[kind]], by_sandbox, middle)) as server:
-            done = subprocess.run(
-                [sys.executable, "-m", "tests.signal_rounds", name, server.url, str(tmp_path), str(rounds), "3"],
-                check=False, capture_output=True, text=True, timeout=600,
-                env={**environment(tmp_path), "PYTHONWARNINGS": ""},  # an import that is broken off leaves a file open
-            )  # fmt: skip
-        assert done.returncode == 0, done
-        ended, longest = done.stdout.split()[-2:]
-        assert int(ended) == rounds
-        assert float(longest) < LONGEST
-        assert "Traceback" not in done.stderr
-        assert "Exception ignored" not in done.stderr
-        if name != "load":
-            if (tmp_path / "lake" / "updates").exists():  # a signal may come before anything was committed
-                assert lake.check(full=True)
-            lake.sync(net, progress=False)
+def test_a_signal_at_any_moment_ends_a_call(name, kind, rounds, net, tmp_path):
+    lake = lf.open_store(tmp_path / "lake")
+    if name in OF_LAKES:
+        lake.sync(net, progress=False)
+    with HostileServer(Beyond(HOLDING[SERVERS[kind]], net)) as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.signal_rounds", name, server.url, str(tmp_path), str(rounds), "3"],
+            check=False, capture_output=True, text=True, timeout=600,
+            env={**environment(tmp_path), "PYTHONWARNINGS": ""},  # an import that is broken off leaves a file open
+        )  # fmt: skip
+    assert done.returncode == 0, done
+    ended, longest = done.stdout.split()[-2:]
+    assert int(ended) == rounds
+    assert float(longest) < LONGEST
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    if name != "load":
+        if (tmp_path / "lake" / "updates").exists():  # a signal may come before anything was committed
             assert lake.check(full=True)
-            assert sorted(lake.load("updates")["update_id"]) == sorted(every)
+        lake.sync(net, progress=False)
+        assert lake.check(full=True)
+        assert sorted(lake.load("updates")["update_id"]) == sorted(lf.load_updates(net)["update_id"])
 
 
 KINDS = [(signal.SIGINT, kind) for kind in HOLDING] + [(signal.SIGTERM, "silence")]

@@ -70,8 +70,7 @@ def test_a_frame_has_to_say_that_it_begins_where_the_ledger_does_and_has_no_gap(
             lf.active_contracts(**given, opening=opening)
 
 
-def test_a_store_says_that_it_begins_at_ledger_begin_and_its_states_are_not_mixed(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_a_store_says_that_it_begins_at_ledger_begin_and_its_states_are_not_mixed(store):
     with lf.sandbox(updates=150) as net:
         report = store.sync(net)
         whole = lf.active_contracts(lf.load_history(net, start="begin"))

@@ -82,8 +82,7 @@ def test_a_change_of_38_digits_loses_none():
     assert str(changes[1]) == "0"
 
 
-def test_a_store_is_read_like_the_frame_that_it_loads(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_a_store_is_read_like_the_frame_that_it_loads(store):
     with lf.sandbox(updates=60) as net:
         store.sync(net, start="begin", progress=False)
         for _ in range(2):

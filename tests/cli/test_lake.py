@@ -13,17 +13,16 @@ from tests.store.test_rejects import spoil
 from tests.transport.hostile_server import HostileServer, answer
 
 
-def test_sync_says_what_it_did_does_nothing_twice_and_takes_a_range_and_snapshots(command, tmp_path, scan):
+def test_sync_says_what_it_did_does_nothing_twice_and_takes_a_range_and_snapshots(command, tmp_path, scan, small):
     first = command("sync", tmp_path / "lake", "--scan-url", scan)
     assert (first.code, "300 updates" in first.out) == (0, True)
     again = json.loads(command("sync", tmp_path / "lake", "--scan-url", scan, "--json").out)
     assert again["rows"]["updates"] == 0
     assert again["requests"] == 4  # one per open migration, and one because this process knows no page size yet
-    with lf.sandbox(updates=5) as net:
-        done = command(
-            "sync", tmp_path / "part", "--tables", "updates,instruments", "--end", "1@0001-01-01", "--workers", 1,
-            "--scan-url", scan, "--registry-url", net.sandbox.registry_url, "--json",
-        )  # fmt: skip
+    done = command(
+        "sync", tmp_path / "part", "--tables", "updates,instruments", "--end", "1@0001-01-01", "--workers", 1,
+        "--scan-url", scan, "--registry-url", small.sandbox.registry_url, "--json",
+    )  # fmt: skip
     rows = json.loads(done.out)["rows"]
     assert rows["instruments"] == 1
     assert 0 < rows["updates"] < 300

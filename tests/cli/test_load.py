@@ -93,13 +93,12 @@ def test_a_workbook_takes_one_table_or_several(command, scan, tmp_path):
         assert [*pd.read_excel(tmp_path / f"{table}.xlsx", sheet_name=None)] == [*names, "about"]
 
 
-def test_instruments_become_json_and_parquet_and_a_table_without_rows_is_not_called_a_range(command, scan, tmp_path):
-    done = command("load", "names", "--prefix", "nobody-has-this", "-o", tmp_path / "names.csv", "--scan-url", scan)
+def test_instruments_become_json_and_parquet_and_a_table_without_rows_is_not_called_a_range(command, small, tmp_path):
+    scan, registry = ("--scan-url", small.sandbox.scan_url), ("--registry-url", small.sandbox.registry_url)
+    done = command("load", "names", "--prefix", "nobody-has-this", "-o", tmp_path / "names.csv", *scan)
     assert (done.code, done.err) == (0, "no rows of names\n")
-    with lf.sandbox(updates=5) as net:
-        for name in ("a.json", "a.parquet"):
-            options = ("--registry-url", net.sandbox.registry_url)
-            assert command("load", "instruments", "-o", str(tmp_path / name), *options).code == 0
+    for name in ("a.json", "a.parquet"):
+        assert command("load", "instruments", "-o", str(tmp_path / name), *registry).code == 0
     (one,) = json.loads((tmp_path / "a.json").read_text())
     assert (one["instrument_id"], one["decimals"], one["paused"]) == ("Amulet", 10, False)
     assert pq.read_table(tmp_path / "a.parquet").num_rows == 1

@@ -14,12 +14,6 @@ from tests.transport.authorities import Authority
 from tests.transport.hostile_server import HostileServer, Reply, answer, text, unused_port
 
 
-@pytest.fixture(scope="module")
-def ledger():
-    with lf.sandbox(seed=7, updates=120) as net:
-        yield net
-
-
 @pytest.fixture
 def served():
     """Start a server that answers by a script."""
@@ -39,14 +33,14 @@ def finding(diagnosis, check, subject=""):
     return one
 
 
-def test_nothing_fails_on_a_ledger_that_is_well(ledger):
-    found = lf.doctor(ledger)
+def test_nothing_fails_on_a_ledger_that_is_well(hour):
+    found = lf.doctor(hour)
 
     assert found.ok, str(found)
     assert bool(found)
     assert {one.check for one in found.of("ok")} >= {"reached", "kind", "clock", "migrations", "versions"}
     assert found.requests < 30
-    there, told = lf.migrations(ledger), finding(found, "migrations").found
+    there, told = lf.migrations(hour), finding(found, "migrations").found
     firsts = [f"{row.migration_id} from {row.first_record_time:%Y-%m-%dT%H:%M:%S.%f}Z" for row in there.itertuples()]
     assert [first for first in firsts if first not in told] == []
     assert finding(found, "newest").status == "warn"
@@ -54,7 +48,7 @@ def test_nothing_fails_on_a_ledger_that_is_well(ledger):
     assert list(frame.columns) == ["subject", "check", "status", "found", "advice"]
     assert (len(frame), data["ok"]) == (len(found.findings), True)
     assert len(data["findings"]) == len(frame)
-    said = str(examined(scan_url=ledger.sandbox.scan_url))
+    said = str(examined(scan_url=hour.sandbox.scan_url))
     assert max(len(line) for line in said.splitlines() if "versions:" not in line) <= 200
 
 
@@ -130,10 +124,10 @@ TOKENS = {
 
 
 @pytest.mark.parametrize(("left", "claims", "told"), TOKENS.values(), ids=TOKENS)
-def test_a_tokens_lifetime_and_lack_of_an_audience_are_told_and_the_token_is_not_shown(ledger, left, claims, told):
+def test_a_tokens_lifetime_and_lack_of_an_audience_are_told_and_the_token_is_not_shown(hour, left, claims, told):
     secret = jwt(exp=time.time() + left, sub="sesame", **claims)
 
-    found = examined(ledger_url=ledger.sandbox.ledger_url, token=secret)
+    found = examined(ledger_url=hour.sandbox.ledger_url, token=secret)
 
     audience = any(one.check == "ledger token's audience" for one in found.findings)
     assert (finding(found, "ledger token").status, audience) == told
@@ -141,9 +135,9 @@ def test_a_tokens_lifetime_and_lack_of_an_audience_are_told_and_the_token_is_not
         assert not any(part in shown for part in secret.split("."))
 
 
-def test_a_token_that_is_fetched_again_in_time_is_well_and_a_lack_of_one_only_where_none_is_needed(ledger):
-    url = ledger.sandbox.ledger_url
-    fetched = examined(ledger_url=url, token=lambda: ledger.sandbox.token("alice", lifetime=300))
+def test_a_token_that_is_fetched_again_in_time_is_well_and_a_lack_of_one_only_where_none_is_needed(hour):
+    url = hour.sandbox.ledger_url
+    fetched = examined(ledger_url=url, token=lambda: hour.sandbox.token("alice", lifetime=300))
     without = examined(ledger_url=url)
     with lf.sandbox(updates=20, auth="none") as net:
         open_to_all = lf.doctor(net)
@@ -166,9 +160,9 @@ def test_a_clock_that_differs_is_told(served, off, status):
     assert ("behind it" in found.found) == (off > 0)
 
 
-def test_a_scan_of_another_network_or_one_that_lags_is_told(ledger):
-    with lf.sandbox(seed=2, updates=30) as other, replica(ledger.sandbox, lag=5) as behind:
-        urls = [ledger.sandbox.scan_url, other.sandbox.scan_url], [ledger.sandbox.scan_url, behind.scan_url]
+def test_a_scan_of_another_network_or_one_that_lags_is_told(hour):
+    with lf.sandbox(seed=2, updates=30) as other, replica(hour.sandbox, lag=5) as behind:
+        urls = [hour.sandbox.scan_url, other.sandbox.scan_url], [hour.sandbox.scan_url, behind.scan_url]
         stranger, late = (examined(scan_url=url) for url in urls)
 
     told = finding(stranger, "one network")
@@ -181,8 +175,8 @@ def test_a_scan_of_another_network_or_one_that_lags_is_told(ledger):
 
 
 @pytest.mark.parametrize(("port", "code"), [(None, 0), (9, 1)], ids=["well", "not reached"])
-def test_the_command_ends_by_what_it_found(ledger, monkeypatch, command, port, code):
-    url = ledger.sandbox.scan_url if port is None else f"http://127.0.0.1:{unused_port()}"
+def test_the_command_ends_by_what_it_found(hour, monkeypatch, command, port, code):
+    url = hour.sandbox.scan_url if port is None else f"http://127.0.0.1:{unused_port()}"
     monkeypatch.setenv("LEDGERFRAMES_ATTEMPTS", "1")
 
     ended = command("doctor", "--json", "--scan-url", url)
@@ -199,10 +193,10 @@ def test_what_is_unknown_is_not_called_well(served):
     assert str(found).startswith("1 of ")
 
 
-def test_many_servers_are_examined_with_few_requests_behind_a_bar(ledger, capsys):
+def test_many_servers_are_examined_with_few_requests_behind_a_bar(hour, capsys):
     with ExitStack() as stack:
-        scans = [stack.enter_context(ledger.sandbox.replica()).scan_url for _ in range(11)]
-        with lf.connect(scan_url=[ledger.sandbox.scan_url, *scans]) as net:
+        scans = [stack.enter_context(hour.sandbox.replica()).scan_url for _ in range(11)]
+        with lf.connect(scan_url=[hour.sandbox.scan_url, *scans]) as net:
             found = lf.doctor(net, progress=True)
 
     assert found.requests <= 30
@@ -210,7 +204,7 @@ def test_many_servers_are_examined_with_few_requests_behind_a_bar(ledger, capsys
     assert "not asked" in found.of("unknown")[0].found
 
 
-def test_what_the_environment_says_wrong_is_told_without_its_secrets(ledger, command, monkeypatch):
+def test_what_the_environment_says_wrong_is_told_without_its_secrets(hour, command, monkeypatch):
     proxy = f"http://user:s3cret@127.0.0.1:{unused_port()}"
     for address in (proxy, "nonsense://user:s3cret@x"):
         monkeypatch.setenv("HTTPS_PROXY", address)
@@ -220,9 +214,9 @@ def test_what_the_environment_says_wrong_is_told_without_its_secrets(ledger, com
         assert (f"{proxy.replace('user:s3cret', '***')} (HTTPS_PROXY)" in str(found)) == (address == proxy)
     monkeypatch.delenv("HTTPS_PROXY")
     monkeypatch.setenv("LEDGERFRAMES_DECODER", "fast")
-    assert "'fast' is not valid" in finding(lf.doctor(ledger), "versions").found
+    assert "'fast' is not valid" in finding(lf.doctor(hour), "versions").found
     monkeypatch.delenv("LEDGERFRAMES_DECODER")
 
-    command("profile", "add", "mainnet", "--scan-url", ledger.sandbox.scan_url, "--token-env", "MAINNET_TOKEN")
+    command("profile", "add", "mainnet", "--scan-url", hour.sandbox.scan_url, "--token-env", "MAINNET_TOKEN")
     ended = command("doctor", "mainnet", LEDGERFRAMES_TOKEN="")
     assert ended.code == 0

@@ -57,13 +57,12 @@ def rows(folder):
     return rows_of_all(folder)
 
 
-def test_files_a_store_and_polars_give_the_same_rows(net, exact_history, folder, rows, tmp_path):
+def test_files_a_store_and_polars_give_the_same_rows(net, exact_history, folder, rows, store):
     """`test_a_table_comes_in_every_form` has them of pandas, and `test_texts.py` of Arrow."""
     assert exact_history.reassignments.num_rows > 0
     found = lf.supply(str(folder / "events"))
     assert found.attrs["range"].startswith("ledger begin to ")
     assert found.equals(lf.supply(folder))
-    store = lf.open_store(tmp_path / "lake")
     store.sync(net, progress=False)
     found = rows_of_all(store)
     assert [name for name in TABLES if not found[name].equals(rows[name])] == []

@@ -48,10 +48,9 @@ def test_computed_tables_are_exported_over_one_reading_of_the_history(history, t
     assert [count for (file, _, name), (count, *_) in calls if (file[-9:], name) == ("engine.py", "__init__")] == [1]
 
 
-def test_computed_tables_of_a_range_take_its_opening(tmp_path):
-    with lf.sandbox(updates=300) as net:
-        part = lf.load_history(net, start="2025-03-03T09:20")
-        opening = lf.load_opening(net, at="2025-03-03T09:20")
+def test_computed_tables_of_a_range_take_its_opening(hour, tmp_path):
+    part = lf.load_history(hour, start="2025-03-03T09:20")
+    opening = lf.load_opening(hour, at="2025-03-03T09:20")
     with pytest.raises(lf.errors.PartialResultError, match="opening="):
         lf.export(part, tmp_path, tables=["coin_history"])
 
@@ -96,20 +95,17 @@ def test_types_of_exact_frames_do_not_depend_on_their_rows(history, tmp_path):
             assert pq.read_schema(tmp_path / "mine.parquet").field("amount").type == declared.field("amount").type
 
 
-def test_an_exported_history_or_lake_says_where_it_begins_and_that_it_is_whole(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    with lf.sandbox(updates=200, migrations=1) as net:
-        store.sync(net, progress=False)
-        for as_ in ("pandas", "arrow"):
-            lf.export(lf.load_history(net, start="begin", as_=as_), tmp_path / as_)
-    store.export(tmp_path / "out")
-    store.export(tmp_path / "part", last="10min")
+def test_an_exported_history_or_lake_says_where_it_begins_and_that_it_is_whole(hour, filled, tmp_path):
+    for as_ in ("pandas", "arrow"):
+        lf.export(lf.load_history(hour, start="begin", as_=as_), tmp_path / as_)
+    filled.export(tmp_path / "out")
+    filled.export(tmp_path / "part", last="10min")
 
-    wanted = lf.supply(store, decimals="exact")
+    wanted = lf.supply(filled, decimals="exact")
     assert all(lf.supply(tmp_path / name, decimals="exact").equals(wanted) for name in ("out", "pandas", "arrow"))
-    said = store.load("events", as_="arrow").schema.metadata[b"ledgerframes"]
+    said = filled.load("events", as_="arrow").schema.metadata[b"ledgerframes"]
     assert attrs_of(pq.read_table(tmp_path / "out/events.parquet")).items() >= json.loads(said).items()
-    start = store.load("events", last="10min").attrs["start"]
+    start = filled.load("events", last="10min").attrs["start"]
     with pytest.raises(lf.errors.PartialResultError, match=f"does not begin at ledger begin.*{start}"):
         lf.supply(tmp_path / "part")
 

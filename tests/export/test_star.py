@@ -255,8 +255,7 @@ def key_of(natural):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("late", "again"), [(False, False), (True, True), (False, True)], ids=str)
-def test_kept_rows_that_lag_behind_leave_nothing_out_of_facts_and_marts(late, again, tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_kept_rows_that_lag_behind_leave_nothing_out_of_facts_and_marts(late, again, store, tmp_path):
     with lf.sandbox(updates=200, migrations=1) as net:
         times = lf.load_updates(net).record_time
         store.sync(net, start=times[60] if late else None, end=times[130], progress=False)

@@ -8,15 +8,6 @@ from ledgerframes.store.star.exporting import star_export
 from ledgerframes.store.star.star import Star
 from tests.export.stars import exported
 
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    filled = lf.open_store(tmp_path_factory.mktemp("refused") / "lake")
-    with lf.sandbox(updates=100) as net:
-        filled.sync(net, progress=False)
-    return filled
-
-
 WRONG = {
     "unknown model": ({"model": "snowflake"}, "model='snowflake' is not valid: give 'star'"),
     "tables": ({"tables": ["updates"]}, "leave tables= out, or leave model= out"),
@@ -34,21 +25,20 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("options", "said"), WRONG.values(), ids=WRONG)
-def test_what_does_not_fit_a_star_is_refused_and_nothing_is_replaced(store, tmp_path, options, said):
+def test_what_does_not_fit_a_star_is_refused_and_nothing_is_replaced(filled, tmp_path, options, said):
     (tmp_path / "model.json").write_text("somebody's")
 
     with pytest.raises(lf.errors.InputError, match=said):
-        store.export(tmp_path, **{"model": "star"} | options)
+        filled.export(tmp_path, **{"model": "star"} | options)
 
     assert [path.read_text() for path in tmp_path.iterdir()] == ["somebody's"]
 
 
-def test_a_store_without_a_history_is_refused(tmp_path):
+def test_a_store_without_a_history_is_refused(small, tmp_path):
     with pytest.raises(lf.errors.StoreError, match="there is no store here"):
         lf.open_store(tmp_path / "nothing").export(tmp_path / "out", model="star")
     snapshots = lf.open_store(tmp_path / "snapshots")
-    with lf.sandbox(updates=30) as net:
-        snapshots.sync(net, progress=False, tables=["licenses"])
+    snapshots.sync(small, progress=False, tables=["licenses"])
     with pytest.raises(lf.errors.StoreError, match="no history to make a star of; sync it first"):
         snapshots.export(tmp_path / "out", model="star")
     assert not (tmp_path / "out").exists()
@@ -82,8 +72,8 @@ def test_what_a_lake_that_begins_late_and_has_no_verdicts_cannot_know_is_left_ou
     assert star.ask("select count(*) > 0, count(amount) from fact_movements where kind = 'assigned'") == [(True, 0)]
 
 
-def test_two_natural_keys_with_one_key_fail_the_export(store, tmp_path):
-    star = Star(store._lake.existing(), "a lake", allow_partial=False, key_bits=14)
+def test_two_natural_keys_with_one_key_fail_the_export(filled, tmp_path):
+    star = Star(filled._lake.existing(), "a lake", allow_partial=False, key_bits=14)
     with (
         pytest.raises(lf.errors.StoreError, match=r"(same key|occurs twice).*nothing was exported"),
         star_export(star, tmp_path / "out", format="parquet", as_of=None) as contents,

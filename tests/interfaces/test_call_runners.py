@@ -13,12 +13,6 @@ from tests.interfaces.served_answers import far, reply
 from tests.transport.hostile_server import HostileServer, Reply, answer
 
 
-@pytest.fixture(scope="module")
-def net():
-    with lf.sandbox(updates=60) as network:
-        yield network
-
-
 def test_a_preview_is_the_request_unsent_and_raw_the_body_that_the_call_decodes(net):
     before = net.stats.requests
 

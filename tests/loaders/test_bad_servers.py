@@ -55,20 +55,14 @@ def proxied(scan_url, reply, turns):
 
 
 @pytest.fixture(scope="module")
-def base():
-    with lf.sandbox(updates=60) as net:
-        yield net
-
-
-@pytest.fixture(scope="module")
-def wanted(base):
-    return lf.load_updates(base, start=BEGIN)
+def wanted(small):
+    return lf.load_updates(small, start=BEGIN)
 
 
 @pytest.mark.parametrize("kind", LIES)
-def test_a_server_that_always_lies_is_a_named_error_alone_and_does_not_fail_a_load_with_two(kind, base, wanted):
+def test_a_server_that_always_lies_is_a_named_error_alone_and_does_not_fail_a_load_with_two(kind, small, wanted):
     with HostileServer([LIES[kind]]) as liar:
-        with connected(liar.url, base.sandbox.scan_url) as net:
+        with connected(liar.url, small.sandbox.scan_url) as net:
             assert_same(lf.load_updates(net, page_size=25), wanted, "updates")
         before = len(liar.heard)
         named = pytest.raises(lf.LedgerframesError, match="POST /v2/updates")
@@ -87,32 +81,32 @@ def test_a_server_that_always_lies_is_a_named_error_alone_and_does_not_fail_a_lo
     ("turn", "kind"),
     [(0, "null"), *((2, kind) for kind in DAMAGES)],  # HTML at first is a wrong address
 )
-def test_one_damaged_answer_is_asked_for_again(turn, kind, base, wanted):
-    with HostileServer(proxied(base.sandbox.scan_url, LIES[kind], {turn})) as server, connected(server.url) as net:
+def test_one_damaged_answer_is_asked_for_again(turn, kind, small, wanted):
+    with HostileServer(proxied(small.sandbox.scan_url, LIES[kind], {turn})) as server, connected(server.url) as net:
         assert_same(lf.load_updates(net, page_size=25), wanted, "updates")
         assert net.stats.retries == 1
 
 
-def test_one_damaged_answer_puts_nothing_into_rejects(base, wanted, tmp_path):
-    damaged = proxied(base.sandbox.scan_url, LIES["an item that is not JSON"], {3})
+def test_one_damaged_answer_puts_nothing_into_rejects(small, wanted, tmp_path):
+    damaged = proxied(small.sandbox.scan_url, LIES["an item that is not JSON"], {3})
     with HostileServer(damaged) as server, connected(server.url) as net:
         store = lf.open_store(tmp_path / "lake")
         assert store.sync(net, workers=1, page_size=20, on_error="reject").rejected == 0
         assert_same(store.load("updates"), wanted, "updates")
 
 
-def test_an_item_that_one_server_spoils_comes_from_the_other(base):
+def test_an_item_that_one_server_spoils_comes_from_the_other(small):
     """Where another scan has an item whole, it is not put aside."""
 
     def spoilt(heard):
-        page = json.loads(forwarded(base.sandbox.scan_url, heard).body)
+        page = json.loads(forwarded(small.sandbox.scan_url, heard).body)
         for item in page.get("transactions", []):
             item.pop("record_time")
         return answer(page)
 
-    with HostileServer(spoilt) as liar, connected(liar.url, base.sandbox.scan_url) as net:
+    with HostileServer(spoilt) as liar, connected(liar.url, small.sandbox.scan_url) as net:
         page = net.scan.update_pages.leniently().send_page(PageQuery(None, 20))
-    assert (page.server, page.value.unplaced) == (base.sandbox.scan_url, ())
+    assert (page.server, page.value.unplaced) == (small.sandbox.scan_url, ())
 
 
 def test_follow_outlives_every_bad_answer(tmp_path, caplog):

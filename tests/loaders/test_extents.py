@@ -10,22 +10,16 @@ LOADERS = ["history", "updates", "events", "reassignments", "verdicts"]
 
 
 @pytest.fixture(scope="module")
-def whole():
-    with lf.sandbox(seed=7, updates=400) as net:
-        yield net
-
-
-@pytest.fixture(scope="module")
-def place(whole):
+def place(hour):
     """Where the pruned scan begins, inside the last migration."""
-    updates = lf.load_updates(whole)
+    updates = lf.load_updates(hour)
     row = updates[updates.migration_id == 2].iloc[40]
     return 2, row.record_time
 
 
 @pytest.fixture(scope="module")
-def pruned(whole, place):
-    with whole.sandbox.replica(prune_before=place) as server, lf.connect(scan_url=server.scan_url) as net:
+def pruned(hour, place):
+    with hour.sandbox.replica(prune_before=place) as server, lf.connect(scan_url=server.scan_url) as net:
         yield net
 
 
@@ -71,20 +65,20 @@ def test_a_start_or_end_before_what_is_there_is_refused_by_name(name, which, pru
 
 
 @pytest.mark.parametrize("start", ["time", "pair"])
-def test_a_start_inside_what_is_there_is_complete(start, whole, pruned, place):
+def test_a_start_inside_what_is_there_is_complete(start, hour, pruned, place):
     moment = place[1] + pd.Timedelta("1min")
     begin = moment if start == "time" else (2, moment)
 
     frame = lf.load_updates(pruned, start=begin)
 
     assert (frame.attrs["complete"], frame.attrs["from_beginning"], frame.attrs["begins_late"]) == (True, False, None)
-    assert list(frame.update_id) == list(lf.load_updates(whole, start=begin).update_id)
+    assert list(frame.update_id) == list(lf.load_updates(hour, start=begin).update_id)
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["second", "first"])
-def test_a_comparison_names_what_the_pruned_side_lacks(turned, whole, pruned, place):
-    sides = (pruned, whole) if turned else (whole, pruned)
-    held = lf.load_updates(whole, start=place)
+def test_a_comparison_names_what_the_pruned_side_lacks(turned, hour, pruned, place):
+    sides = (pruned, hour) if turned else (hour, pruned)
+    held = lf.load_updates(hour, start=place)
 
     open_start, named = lf.cross_check(*sides), lf.cross_check(*sides, start="begin")
 
@@ -96,25 +90,25 @@ def test_a_comparison_names_what_the_pruned_side_lacks(turned, whole, pruned, pl
     assert lf.cross_check(*sides, last="1min").lacks == ""
 
 
-def test_plan_and_doctor_say_where_what_is_there_begins(whole, pruned, place):
+def test_plan_and_doctor_say_where_what_is_there_begins(hour, pruned, place):
     plan = lf.plan(pruned)
 
     assert pd.Timestamp(plan.begins_late) >= place[1]
     assert plan.begins_late in str(plan)
     assert "ledger begin" not in plan.range
-    assert lf.plan(whole).begins_late is None
+    assert lf.plan(hour).begins_late is None
     assert lf.plan(pruned, last="1min").begins_late is None
     assert "begins late" in str(lf.doctor(pruned))
-    assert "begins late" not in str(lf.doctor(whole))
+    assert "begins late" not in str(lf.doctor(hour))
 
 
-def test_last_of_a_sync_counts_back_from_the_newest_update(whole, tmp_path):
-    newest = lf.load_updates(whole).record_time.max()
+def test_last_of_a_sync_counts_back_from_the_newest_update(hour, tmp_path):
+    newest = lf.load_updates(hour).record_time.max()
     synced, followed = (lf.open_store(tmp_path / name) for name in ("synced", "followed"))
-    report = synced.sync(whole, last="3min", progress=False)
+    report = synced.sync(hour, last="3min", progress=False)
     assert pd.Timestamp(report.counted_from) == newest
     assert f"counts back from {report.counted_from}" in str(report)
-    next(followed.follow(whole, last="3min", every="1s", progress=False))
+    next(followed.follow(hour, last="3min", every="1s", progress=False))
 
     for store in (synced, followed):
         rows = store.load("updates", start=newest - pd.Timedelta("3min"))
@@ -123,20 +117,20 @@ def test_last_of_a_sync_counts_back_from_the_newest_update(whole, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def several(whole, pruned, place):
+def several(hour, pruned, place):
     """Scans with different windows, the whole ledger on the last of them."""
-    with whole.sandbox.replica(prune_before=(place[0], place[1] - pd.Timedelta("5min"))) as other:
-        yield lf.connect(scan_url=[other.scan_url, pruned.scan.servers[0], whole.sandbox.scan_url])
+    with hour.sandbox.replica(prune_before=(place[0], place[1] - pd.Timedelta("5min"))) as other:
+        yield lf.connect(scan_url=[other.scan_url, pruned.scan.servers[0], hour.sandbox.scan_url])
 
 
 @pytest.mark.parametrize(
     ("name", "which", "turned"),
     [("updates", 1, False), ("verdicts", 0, False), ("updates", 3, False), ("updates", 5, False), ("updates", 0, True)],
 )
-def test_of_several_scans_the_one_that_has_the_range_is_read(name, which, turned, several, whole, place):
+def test_of_several_scans_the_one_that_has_the_range_is_read(name, which, turned, several, hour, place):
     start = [None, *earlier_starts(place)][which]
-    expected = load(name, whole, start=start)
-    fuller = whole.sandbox.scan_url
+    expected = load(name, hour, start=start)
+    fuller = hour.sandbox.scan_url
     scans = lf.connect(scan_url=[fuller, *({*several.scan.servers} - {fuller})]) if turned else several
 
     for _ in range(2):  # the second one begins with the server that answered the first one last
@@ -147,11 +141,11 @@ def test_of_several_scans_the_one_that_has_the_range_is_read(name, which, turned
             assert frame.attrs[attribute] == expected.attrs[attribute]
 
 
-def test_of_several_scans_plan_and_doctor_see_what_a_load_reads(several, whole, pruned):
+def test_of_several_scans_plan_and_doctor_see_what_a_load_reads(several, hour, pruned):
     for options in ({}, {"start": "begin"}, {"last": "1min"}):
-        planned, alone = lf.plan(several, **options), lf.plan(whole, **options)
+        planned, alone = lf.plan(several, **options), lf.plan(hour, **options)
         assert (planned.range, planned.rows, planned.begins_late) == (alone.range, alone.rows, None)
-    pd.testing.assert_frame_equal(lf.migrations(several), lf.migrations(whole))
+    pd.testing.assert_frame_equal(lf.migrations(several), lf.migrations(hour))
 
     said = str(lf.doctor(several))
 
@@ -160,19 +154,18 @@ def test_of_several_scans_plan_and_doctor_see_what_a_load_reads(several, whole, 
     assert f"{pruned.scan.servers[0]} shows it only from" in said
 
 
-def test_a_sync_leaves_no_scan_out_because_it_prunes(several, whole, tmp_path, caplog):
-    store = lf.open_store(tmp_path / "lake")
+def test_a_sync_leaves_no_scan_out_because_it_prunes(several, hour, store, caplog):
     report = store.sync(several)
 
-    assert list(store.load("updates", start="begin").update_id) == list(lf.load_updates(whole).update_id)
+    assert list(store.load("updates", start="begin").update_id) == list(lf.load_updates(hour).update_id)
     assert "left out" not in caplog.text
     assert report.requests < 50
 
 
 @pytest.fixture(scope="module")
-def emptied(whole):
+def emptied(hour):
     """A scan that has pruned everything."""
-    with whole.sandbox.replica(prune_before="2100-01-01") as server, lf.connect(scan_url=server.scan_url) as net:
+    with hour.sandbox.replica(prune_before="2100-01-01") as server, lf.connect(scan_url=server.scan_url) as net:
         yield net
 
 
@@ -187,12 +180,12 @@ def test_a_scan_that_shows_nothing_answers_no_range_with_a_start(start, name, em
     assert not load(name, emptied, start=start, allow_partial=True).attrs["complete"]
 
 
-def test_last_has_nothing_to_count_back_from_on_a_scan_that_shows_nothing(emptied, tmp_path):
+def test_last_has_nothing_to_count_back_from_on_a_scan_that_shows_nothing(emptied, store):
     ways = [
         lambda: lf.load_updates(emptied, last="1h"),
         lambda: lf.plan(emptied, last="1h"),
         lambda: lf.cross_check(emptied, emptied, last="1h"),
-        lambda: lf.open_store(tmp_path / "lake").sync(emptied, last="1h"),
+        lambda: store.sync(emptied, last="1h"),
     ]
     for way in ways:
         with pytest.raises(lf.errors.PartialResultError, match="nothing to count back from"):
@@ -201,9 +194,8 @@ def test_last_has_nothing_to_count_back_from_on_a_scan_that_shows_nothing(emptie
 
 
 @pytest.mark.parametrize("sample", [3, None])
-def test_nothing_is_compared_with_a_scan_that_shows_nothing(sample, emptied, whole, tmp_path):
-    store = lf.open_store(tmp_path / "lake")
-    store.sync(whole)
+def test_nothing_is_compared_with_a_scan_that_shows_nothing(sample, emptied, hour, store):
+    store.sync(hour)
 
     check = store.verify(emptied, sample=sample)
 
@@ -213,23 +205,23 @@ def test_nothing_is_compared_with_a_scan_that_shows_nothing(sample, emptied, who
 
 
 @pytest.mark.parametrize(("name", "end"), [("updates", None), ("updates", "2200-01-01"), ("verdicts", None)])
-def test_a_start_behind_what_is_there_is_refused_by_name(end, name, whole):
-    newest = whole.sandbox.world.updates[-1].migration_id
+def test_a_start_behind_what_is_there_is_refused_by_name(end, name, hour):
+    newest = hour.sandbox.world.updates[-1].migration_id
     for start in ("2100-01-01", (newest, "2100-01-01"), (newest + 1, "2020-01-01")):
         ends = None if end is None else end if isinstance(start, str) else (newest + 2, end)
         with pytest.raises(lf.errors.PartialResultError, match=rf"ends at \(migration {newest}, 2025-"):
-            load(name, whole, start=start, end=ends)
+            load(name, hour, start=start, end=ends)
         with pytest.raises(lf.errors.PartialResultError, match=rf"ends at \(migration {newest}, 2025-"):
-            lf.plan(whole, start=start, end=ends)
-        assert not load(name, whole, start=start, end=ends, allow_partial=True).attrs["complete"]
+            lf.plan(hour, start=start, end=ends)
+        assert not load(name, hour, start=start, end=ends, allow_partial=True).attrs["complete"]
 
 
-def test_asking_for_what_follows_the_newest_update_is_complete_and_names_it(whole):
-    newest = lf.load_updates(whole, last="1min").record_time.max()
+def test_asking_for_what_follows_the_newest_update_is_complete_and_names_it(hour):
+    newest = lf.load_updates(hour, last="1min").record_time.max()
 
-    attrs = lf.load_updates(whole, start=newest + pd.Timedelta("1us")).attrs
+    attrs = lf.load_updates(hour, start=newest + pd.Timedelta("1us")).attrs
 
-    assert (attrs["complete"], attrs["source"]) == (True, whole.sandbox.scan_url)
+    assert (attrs["complete"], attrs["source"]) == (True, hour.sandbox.scan_url)
     assert f"{newest:%Y-%m-%dT%H:%M:%S.%f}Z (the newest update there)" in attrs["range"]
 
 

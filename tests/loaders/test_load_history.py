@@ -272,13 +272,11 @@ def test_a_range_whose_end_is_passed_is_complete(net, history):
 LISTS = {"updates": ["root_event_ids"], "events": ["signatories", "observers", "acting_parties", "child_event_ids"]}
 
 
-def test_lists_are_those_that_tuples_hold_and_so_is_what_is_computed_of_them(tmp_path):
-    with lf.sandbox(updates=120) as net:
-        arrow, tuples = lf.load_history(net, start="begin", lists="arrow"), lf.load_history(net, start="begin")
-        store = lf.open_store(tmp_path / "lake")
-        store.sync(net, progress=False)
-        for frame in (lf.load_active_contracts(net, lists="arrow"), store.load("events", lists="arrow")):
-            assert isinstance(frame.signatories.dtype, pd.ArrowDtype)
+def test_lists_are_those_that_tuples_hold_and_so_is_what_is_computed_of_them(world, tmp_path):
+    hour, tuples, filled = world
+    arrow = lf.load_history(hour, start="begin", lists="arrow")
+    for frame in (lf.load_active_contracts(hour, lists="arrow"), filled.load("events", lists="arrow")):
+        assert isinstance(frame.signatories.dtype, pd.ArrowDtype)
     assert isinstance(tuples.events.signatories.dropna().iloc[0], tuple)
     for name, columns in LISTS.items():
         for column in columns:

@@ -45,8 +45,7 @@ def test_a_comparison_does_not_count_what_a_side_prunes_meanwhile(turned, page, 
 
 
 @pytest.mark.parametrize("to", [90, UPDATES - 1])
-def test_verify_does_not_count_what_the_network_prunes_meanwhile(to, net, tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_verify_does_not_count_what_the_network_prunes_meanwhile(to, net, store):
     store.sync(net)
     with moving(net, 5, to) as scan:
         check = store.verify(lf.connect(scan_url=scan.scan_url), sample=None)

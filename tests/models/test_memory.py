@@ -111,13 +111,10 @@ def test_a_path_of_parquet_is_all_that_a_connection_may_read(history, tmp_path):
                 engine._connection.execute(statement)
 
 
-def test_a_store_is_read_once_where_it_fits_and_else_by_each_step(tmp_path):
-    store = lf.open_store(tmp_path)
-    with lf.sandbox(updates=60) as net:
-        store.sync(net, progress=False)
-    expected = lf.template_activity(store.load("events"), as_="arrow")
+def test_a_store_is_read_once_where_it_fits_and_else_by_each_step(filled):
+    expected = lf.template_activity(filled.load("events"), as_="arrow")
     for room in (0, 1_000_000_000):
-        with Engine(inputs_of(store).gives) as engine:
+        with Engine(inputs_of(filled).gives) as engine:
             engine._room = room
             found = engine.rows("template_activity").select(expected.column_names)
             assert found.cast(expected.schema).equals(expected)

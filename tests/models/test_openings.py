@@ -116,30 +116,27 @@ def test_a_snapshot_before_all_that_a_scan_has_kept_opens_nothing():
         lf.load_opening(scan, at=(4, "2026-01-30T08:00:00Z"))
 
 
-def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(tmp_path):
-    store, late = lf.open_store(tmp_path / "lake"), lf.open_store(tmp_path / "late")
-    with lf.sandbox(updates=600) as short:
-        start = lf.load_updates(short).record_time[300]
-        store.sync(short, progress=False)
-        late.sync(short, start=start, progress=False)
-        loaded = lf.load_opening(short, at=start)
-        with pytest.raises(lf.errors.PartialResultError, match="no update at or after it yet"):
-            lf.load_opening(short, at="2099-01-01")
-        # Two migrations run then: what one archives before it, the other may create after it.
-        both = lf.migrations(short).first_record_time[2] + MINUTE / 2
-        pair = lf.load_opening(short, at=(2, both))
-        since_both = partial(lf.supply, lf.load_history(short, start=both), opening=pair)
-        loads = [partial(load, at=both) for load in (partial(lf.load_opening, short), partial(stored_opening, store))]
-        for wrong in (*loads, since_both):
-            with pytest.raises(lf.errors.InputError, match=r"migration 1\b.* give .*\(2, '2025-"):
-                wrong()
-        assert lf.supply(lf.load_history(short, start=(2, both)), opening=pair).equals(lf.supply(store))
-    found = lf.load_opening(store, at=start)
-    rest = lf.types.History(*(store.load(name, start=start) for name in lf.types.History._fields))
+def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(hour, filled, tmp_path):
+    late, start = lf.open_store(tmp_path / "late"), lf.load_updates(hour).record_time[300]
+    late.sync(hour, start=start, progress=False)
+    loaded = lf.load_opening(hour, at=start)
+    with pytest.raises(lf.errors.PartialResultError, match="no update at or after it yet"):
+        lf.load_opening(hour, at="2099-01-01")
+    # Two migrations run then: what one archives before it, the other may create after it.
+    both = lf.migrations(hour).first_record_time[2] + MINUTE / 2
+    pair = lf.load_opening(hour, at=(2, both))
+    since_both = partial(lf.supply, lf.load_history(hour, start=both), opening=pair)
+    loads = [partial(load, at=both) for load in (partial(lf.load_opening, hour), partial(stored_opening, filled))]
+    for wrong in (*loads, since_both):
+        with pytest.raises(lf.errors.InputError, match=r"migration 1\b.* give .*\(2, '2025-"):
+            wrong()
+    assert lf.supply(lf.load_history(hour, start=(2, both)), opening=pair).equals(lf.supply(filled))
+    found = lf.load_opening(filled, at=start)
+    rest = lf.types.History(*(filled.load(name, start=start) for name in lf.types.History._fields))
 
     assert (found.digest, found.cursor) == (loaded.digest, loaded.cursor)
-    assert lf.supply(rest, opening=found).equals(lf.supply(store))
-    assert lf.load_opening(store, at="2025-03-03").rows == 0
+    assert lf.supply(rest, opening=found).equals(lf.supply(filled))
+    assert lf.load_opening(filled, at="2025-03-03").rows == 0
     with pytest.raises(lf.errors.PartialResultError, match="net may be a store that begins with the ledger"):
         lf.supply(rest)
     # The line to type has to help here, too: only the network has what came before this lake.
@@ -186,9 +183,8 @@ def test_a_range_without_an_opening_is_refused_with_the_line_to_type(net, histor
     assert len(lf.supply(events, opening=lf.load_opening(net, at=start)))
 
 
-def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, history, snapshot, tmp_path):
+def test_a_stored_snapshot_is_an_opening_where_it_is_one_and_whole(net, history, snapshot, store):
     at, loaded, rest = snapshot
-    store = lf.open_store(tmp_path / "lake")
     for row in lf.snapshot_times(net, limit=2).itertuples():
         store.sync(net, tables=["active_contracts"], end=(int(row.migration_id), row.record_time + US))
     one = {"snapshot_record_time": at[1]}

@@ -16,15 +16,9 @@ NONE = pd.DataFrame(
 
 
 @pytest.fixture(scope="module")
-def history():
-    """A history of the sandbox without reassignments, which PQS has otherwise."""
-    with lf.sandbox(updates=500, seed=9) as net:
-        return lf.load_history(net)
-
-
-@pytest.fixture(scope="module")
-def rows(history):
-    return as_pqs(history.events)
+def rows(hour_history):
+    """Without reassignments, which PQS has otherwise."""
+    return as_pqs(hour_history.events)
 
 
 def as_pqs(events):
@@ -65,10 +59,12 @@ READ = ["event_type", "contract_id", "template_name", "package_name", "choice", 
 
 
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
-def test_rows_in_the_documented_form_give_the_tables_that_a_scan_gives(history, rows):
+def test_rows_in_the_documented_form_give_the_tables_that_a_scan_gives(hour_history, rows):
     found = lf.events_from_pqs(*rows, from_beginning=True)
 
-    events = history.events.sort_values(["migration_id", "record_time", "update_id", "node_index"], ignore_index=True)
+    events = hour_history.events.sort_values(
+        ["migration_id", "record_time", "update_id", "node_index"], ignore_index=True
+    )
     assert found.columns.to_list() == events.columns.to_list()
     created = events.event_type == "created_event"
     for name in READ:
@@ -92,7 +88,7 @@ def test_rows_in_the_documented_form_give_the_tables_that_a_scan_gives(history, 
     assert (found.attrs["complete"], found.attrs["from_beginning"]) == (True, True)
 
 
-def test_views_of_interfaces_are_left_out_and_each_form_of_an_id_is_read(history, rows):
+def test_views_of_interfaces_are_left_out_and_each_form_of_an_id_is_read(hour_history, rows):
     creates, exercises = rows
     doubled = pd.concat([creates, creates.assign(payload_type="interface", template_fqn="p:M:I")])
     texts = creates.assign(create_event_id=[f"({a},{b})" for a, b in creates.create_event_id])
@@ -109,7 +105,7 @@ def test_views_of_interfaces_are_left_out_and_each_form_of_an_id_is_read(history
     found = lf.events_from_pqs(*(frame.drop(columns="transaction_id") for frame in (creates, exercises)))
     bare = lf.events_from_pqs(creates, exercises.drop(columns="last_descendant_node_id"))
     assert found.update_id.is_monotonic_increasing
-    assert found.update_id.nunique() == history.events.update_id.nunique()
+    assert found.update_id.nunique() == hour_history.events.update_id.nunique()
     assert bare[["depth", "parent_event_id"]].isna().all(axis=None)
 
 
@@ -124,8 +120,8 @@ def test_contracts_archived_by_what_is_not_there_are_counted_and_the_frame_is_no
         lf.sv_weights(found)
 
 
-def test_what_is_not_of_pqs_is_refused(history):
-    creates, _ = as_pqs(history.events.head(40))
+def test_what_is_not_of_pqs_is_refused(hour_history):
+    creates, _ = as_pqs(hour_history.events.head(40))
     for wrong, said in (
         (creates.assign(create_event_id="#1220:3"), r"is not \(offset, node\); older releases of PQS have other ids"),
         (creates.assign(template_fqn="Amulet"), "is not a template's name"),

@@ -30,11 +30,6 @@ def download(net, folder, *, flat=False, after="0001-01-01", up_to="2100-01-01")
     return folder
 
 
-@pytest.fixture
-def store(tmp_path):
-    return lf.open_store(tmp_path / "lake")
-
-
 def unpacked(path):
     with pa.CompressedInputStream(str(path), "zstd") as stream:
         return stream.read().splitlines()

@@ -4,22 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-import ledgerframes as lf
-
 mpl.use("Agg")
-
-
-@pytest.fixture(scope="session")
-def ledger():
-    """A ledger of 300 updates; read only."""
-    with lf.sandbox(seed=3, updates=300) as net:
-        yield net
-
-
-@pytest.fixture(scope="session")
-def history(ledger):
-    """Its whole history."""
-    return lf.load_history(ledger)
 
 
 @pytest.fixture(autouse=True)

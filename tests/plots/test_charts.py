@@ -207,17 +207,9 @@ def test_what_is_missing_for_interactive_charts_is_said(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def arrow(ledger):
+def arrow(hour):
     """The whole history in Arrow."""
-    return lf.load_history(ledger, as_="arrow")
-
-
-@pytest.fixture(scope="module")
-def store(ledger, tmp_path_factory):
-    filled = lf.open_store(tmp_path_factory.mktemp("drawn") / "lake")
-    filled.sync(ledger, progress=False)
-    filled.sync(ledger, tables=["instruments"], progress=False)
-    return filled
+    return lf.load_history(hour, as_="arrow")
 
 
 #: What computes the frame of a chart from a history.
@@ -235,11 +227,11 @@ COMPUTED = {
 @pytest.mark.long(quick=3)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_a_history_a_store_and_frames_of_other_libraries_are_drawn_as_frames_computed_from_a_history(
-    name, history, arrow, store
+    name, hour_history, arrow, filled
 ):
-    chart, frame = getattr(lf.plot, name).__wrapped__, COMPUTED[name](history)
+    chart, frame = getattr(lf.plot, name).__wrapped__, COMPUTED[name](hour_history)
     from_frame = chart(frame)
-    for source in (history, arrow, store, pa.Table.from_pandas(frame), pl.from_pandas(frame)):
+    for source in (hour_history, arrow, filled, pa.Table.from_pandas(frame), pl.from_pandas(frame)):
         content = chart(source)
         lost = isinstance(source, pa.Table | pl.DataFrame)  # what a frame of pandas says of its range
         assert lost or content.subtitle == from_frame.subtitle
@@ -247,12 +239,12 @@ def test_a_history_a_store_and_frames_of_other_libraries_are_drawn_as_frames_com
             assert one.values == pytest.approx(other.values, rel=1e-12)
 
 
-def test_balances_are_ranked_among_all_parties_and_instruments_are_drawn_from_a_store_alone(history, store):
-    holders = lf.holdings_from_events(history.events, history.reassignments)["party_id"].nunique()
-    assert f"the 7 largest of {holders} parties" in lf.plot.balances.__wrapped__(history).subtitle
-    assert isinstance(lf.plot.instrument_supply.__wrapped__(store), Panels)
+def test_balances_are_ranked_among_all_parties_and_instruments_are_drawn_from_a_store_alone(hour_history, filled):
+    holders = lf.holdings_from_events(*hour_history[1:])["party_id"].nunique()
+    assert f"the 7 largest of {holders} parties" in lf.plot.balances.__wrapped__(hour_history).subtitle
+    assert isinstance(lf.plot.instrument_supply.__wrapped__(filled), Panels)
     with pytest.raises(lf.errors.InputError, match="cannot be drawn from a History"):
-        lf.plot.instrument_supply(history)
+        lf.plot.instrument_supply(hour_history)
 
 
 def test_a_range_is_drawn_with_what_was_active_before_it():

@@ -210,19 +210,21 @@ def test_hatched_bars_are_seen_in_both_libraries():
     assert {pattern.fillmode for pattern in patterns} == {"overlay"}  # else there is no ground, and no bar is seen
 
 
-def test_coupons_are_drawn_as_what_happened_to_them_and_a_selection_not_as_if_it_began_with_the_ledger(ledger, history):
-    flows, coupons = lf.reward_flows(history), lf.rewards(history)
+def test_coupons_are_drawn_as_what_happened_to_them_and_a_selection_not_as_if_it_began_with_the_ledger(
+    hour, hour_history
+):
+    flows, coupons = lf.reward_flows(hour_history), lf.rewards(hour_history)
     for rows in (flows, coupons):
         assert "coupons open" in content("rewards", rows).subtitle
-    cut = history.updates.record_time.iloc[len(history.updates) // 2]
+    cut = hour_history.updates.record_time.iloc[len(hour_history.updates) // 2]
     for rows in (flows[flows.event != "expired"], flows[flows.record_time >= cut], coupons[coupons.created_at >= cut]):
         assert "open" not in content("rewards", rows).subtitle
-    begun = history.updates  # from 9 to 10 o'clock and a minute
+    begun = hour_history.updates  # from 9 to 10 o'clock and a minute
     for rows, named in ((begun, "the last bar is"), (begun.iloc[1:], "the first and the last bar are")):
         assert content("updates", rows, every="2h").subtitle.endswith(f"{named} incomplete")
 
     assert sums(content("rewards", coupons))["claimed"] == pytest.approx(sums(content("rewards", flows))["claimed"])
-    later = lf.load_history(ledger, start=history.updates.record_time[150])
+    later = lf.load_history(hour, start=hour_history.updates.record_time[150])
     with pytest.warns(lf.errors.IncompleteFiguresWarning):
         flows, coupons = content("rewards", lf.reward_flows(later)), content("rewards", lf.rewards(later))
     # What a claim was worth is not known of each coupon; what expired and was created is.

@@ -12,16 +12,10 @@ SPEC = re.compile(r"<script type='application/json' class='(light|dark)'>(.*?)</
 
 
 @pytest.fixture(scope="module")
-def history():
-    with lf.sandbox(updates=300) as net:
-        return lf.load_history(net, progress=False)
-
-
-@pytest.fixture(scope="module")
-def page(history, tmp_path_factory):
+def page(hour_history, tmp_path_factory):
     place = tmp_path_factory.mktemp("page") / "report.html"
     drawn = ["activity", "flows", "balances", "rewards", "coin_supply", "burn", "key_figures", "governance"]
-    return lf.report(history, place, sections=drawn, interactive=True).read_text(encoding="utf-8")
+    return lf.report(hour_history, place, sections=drawn, interactive=True).read_text(encoding="utf-8")
 
 
 def test_pictures_are_there_in_both_themes_with_their_words(page):
@@ -54,20 +48,19 @@ def library():
     return get_plotlyjs()
 
 
-def test_a_name_on_the_ledger_cannot_end_a_script(tmp_path, history):
+def test_a_name_on_the_ledger_cannot_end_a_script(tmp_path, hour_history):
     evil = "</script><script>alert(1)</script>::1220"
-    flows = history.reassignments.assign(source_synchronizer=evil)
+    flows = hour_history.reassignments.assign(source_synchronizer=evil)
 
     page = lf.report(
-        history._replace(reassignments=flows), tmp_path / "r.html", sections=["flows"], interactive=True
+        hour_history._replace(reassignments=flows), tmp_path / "r.html", sections=["flows"], interactive=True
     ).read_text(encoding="utf-8")
 
     assert "<script>alert" not in page.replace(library(), "")
     assert any("alert(1)" in spec for _, spec in SPEC.findall(page))
 
 
-def test_a_shell_writes_such_a_page_of_a_period(command, tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_a_shell_writes_such_a_page_of_a_period(command, store, tmp_path):
     with lf.sandbox(updates=300, migrations=1) as net:
         store.sync(net, progress=False)
 

@@ -428,8 +428,7 @@ def test_a_lake_without_snapshots_has_figures_in_usd_burn_against_mint_and_the_v
     assert "Validators that received a license, from the history" in page
 
 
-def test_a_part_of_a_lake_that_begins_late_says_what_its_edges_are_of(tmp_path):
-    store = lf.open_store(tmp_path / "lake")
+def test_a_part_of_a_lake_that_begins_late_says_what_its_edges_are_of(store, tmp_path):
     with (
         lf.sandbox(updates=1_000, seed=4, prune_before="2025-03-03T11:00:00Z") as net,
         pytest.warns(lf.errors.BeginsLateWarning),

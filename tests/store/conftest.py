@@ -29,21 +29,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(allowed, append=False)
 
 
-@pytest.fixture
-def store(tmp_path):
-    return lf.open_store(tmp_path / "lake")
-
-
-@pytest.fixture(scope="session")
-def small():
-    """A network of 240 updates in three migrations; read only."""
-    with lf.sandbox(seed=5, updates=240) as network:
-        yield network
-
-
 @pytest.fixture(scope="session")
 def parted(small, tmp_path_factory):
-    """A sound lake of it, of several files per table; to be copied."""
+    """A sound lake of that network, of several files per table; to be copied."""
     store = lf.open_store(tmp_path_factory.mktemp("parted") / "lake")
     store.sync(small, page_size=40, commit_bytes=60_000, workers=1, tables=["updates", "instruments"], progress=False)
     return store
@@ -54,21 +42,6 @@ def copied(parted, tmp_path):
     """A copy of it that may be damaged."""
     shutil.copytree(parted._lake.folder, tmp_path / "lake")
     return lf.open_store(tmp_path / "lake")
-
-
-@pytest.fixture(scope="session")
-def filled(hour, tmp_path_factory):
-    """A store of the whole history of `hour`, and a snapshot with amounts; read only."""
-    store = lf.open_store(tmp_path_factory.mktemp("filled") / "lake")
-    store.sync(hour, workers=2, page_size=200)
-    store.sync(hour, tables=["instruments"])
-    return store
-
-
-@pytest.fixture(scope="session")
-def history(hour):
-    """The whole history of `hour`."""
-    return lf.load_history(hour, start=BEGIN)
 
 
 @pytest.fixture(scope="session")

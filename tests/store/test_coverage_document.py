@@ -11,18 +11,13 @@ from tests.store.conftest import assert_whole
 
 
 @pytest.fixture(scope="module")
-def net(small):
-    return small
-
-
-@pytest.fixture(scope="module")
-def made(net, tmp_path_factory):
+def made(small, tmp_path_factory):
     """A lake with a computed table and snapshots, synced in two parts, and what the first part covered."""
     store = lf.open_store(tmp_path_factory.mktemp("lakes") / "full")
-    store.sync(net, end="2025-03-03T09:00:00Z")
+    store.sync(small, end="2025-03-03T09:00:00Z")
     then = store.coverage()
-    store.sync(net, derive=["mint_burn"])
-    store.sync(net, tables=["licenses", "active_contracts"], derive=[])
+    store.sync(small, derive=["mint_burn"])
+    store.sync(small, tables=["licenses", "active_contracts"], derive=[])
     return store, then
 
 
@@ -33,7 +28,7 @@ def store(made, tmp_path):
 
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("harm", ["flipped", "all lost", "lost", "cut"])
-def test_a_lost_document_is_said_and_an_older_one_is_gone_back_to_with_all_that_can_be_kept(store, made, net, harm):
+def test_a_lost_document_is_said_and_an_older_one_is_gone_back_to_with_all_that_can_be_kept(store, made, small, harm):
     licenses, contracts, syncs = store.load("licenses"), store.load("active_contracts"), store.syncs()
     files = sorted((store._lake.folder / "_coverage").glob("*.json"))
     newest = store._lake.folder / "_coverage" / f"{store._lake.root().document.number}.json"
@@ -42,7 +37,7 @@ def test_a_lost_document_is_said_and_an_older_one_is_gone_back_to_with_all_that_
         file.unlink()
     if harm in {"flipped", "cut"}:
         newest.write_bytes(content[:-40] if harm == "cut" else content.replace(b'"ended":[', b'"ended":[1', 1))
-    for call in (lambda: store.load("updates"), store.check, lambda: store.sync(net), store.coverage):
+    for call in (lambda: store.load("updates"), store.check, lambda: store.sync(small), store.coverage):
         with pytest.raises(lf.errors.StoreError, match="records what the lake covers"):
             call()
 
@@ -54,22 +49,22 @@ def test_a_lost_document_is_said_and_an_older_one_is_gone_back_to_with_all_that_
     assert list(store.syncs().sync_id) == list(syncs.sync_id)
     kept = len(store.load("active_contracts")) if "active_contracts" in set(store.tables().table) else 0
     assert report.lost.get("active_contracts", 0) == len(contracts) - kept
-    store.sync(net, derive=["mint_burn"])
-    assert_whole(store, net)
+    store.sync(small, derive=["mint_burn"])
+    assert_whole(store, small)
     assert store.check(full=True).findings == ()
     assert str(store.repair()).endswith("nothing to repair")
 
 
-def test_of_two_writers_the_second_is_refused(store, net):
+def test_of_two_writers_the_second_is_refused(store, small):
     one, other = lf.open_store(store._lake.url)._lake.history(), store._lake.history()
     one.record(one.coverage)
     with pytest.raises(lf.errors.StoreError, match="another writer"):
         other.record(other.coverage.without(other.coverage.common))
     assert store._lake.root().document.number == one._root.document.number
-    assert_whole(store, net)
+    assert_whole(store, small)
 
 
-def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(store, net):
+def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(store, small):
     names, before = ("events", "licenses", "active_contracts", "mint_burn", "syncs"), {}
     for name in names:
         before[name], table = shown(store, name), store._lake.table(name).refresh()
@@ -77,8 +72,8 @@ def test_what_a_killed_writer_left_of_any_table_is_not_there_and_taken_back(stor
 
     assert all(shown(store, name).equals(before[name]) for name in names)
     assert store.check().findings == ()
-    store.sync(net, derive=["mint_burn"])
-    store.sync(net, tables=["licenses", "active_contracts"])
+    store.sync(small, derive=["mint_burn"])
+    store.sync(small, tables=["licenses", "active_contracts"])
     for name in names:
         found = shown(store, name)
         assert found.head(len(before[name])).equals(before[name])

@@ -18,11 +18,6 @@ READS = [
 ]
 
 
-@pytest.fixture
-def store(copied):
-    return copied
-
-
 @pytest.mark.long
 def test_no_flipped_bit_gives_a_wrong_row(parted, copied):
     rng = random.Random(4)
@@ -43,39 +38,39 @@ def test_no_flipped_bit_gives_a_wrong_row(parted, copied):
 
 
 @pytest.mark.parametrize("harm", ["flipped", "gone", "cut", "emptied", "another file"])
-def test_every_read_names_the_damaged_file(store, small, tmp_path, harm):
-    file = data_files(store, "events")[1]
+def test_every_read_names_the_damaged_file(copied, small, tmp_path, harm):
+    file = data_files(copied, "events")[1]
     raw = bytearray(file.read_bytes())
     if harm == "gone":
         file.unlink()
     else:
         raw[500] ^= 4
-        other = data_files(store, "updates")[0].read_bytes()
+        other = data_files(copied, "updates")[0].read_bytes()
         file.write_bytes({"flipped": raw, "cut": raw[:-40], "emptied": b"", "another file": other}[harm])
     for read in READS:
         with pytest.raises(lf.errors.StoreError) as raised:
-            read(store, small, tmp_path / "out")
+            read(copied, small, tmp_path / "out")
         said = str(raised.value)
         assert all(word in said for word in (file.name, "events", "of migration", "store.repair()")), said
         assert not {"Rust", "panicked", "Traceback"} & set(said.split())
-    assert ("files that the log names are gone" in str(store.check())) == (harm == "gone")
-    assert "nothing stored" not in str(store.check())
+    assert ("files that the log names are gone" in str(copied.check())) == (harm == "gone")
+    assert "nothing stored" not in str(copied.check())
 
 
-def test_compacted_files_are_checked_too_and_damage_is_not_copied(store, small):
-    files = data_files(store, "events")
+def test_compacted_files_are_checked_too_and_damage_is_not_copied(copied, small):
+    files = data_files(copied, "events")
     sound = files[0].read_bytes()
     flip(files[0])
     with pytest.raises(lf.errors.StoreError, match=files[0].name):
-        store.compact()
+        copied.compact()
     files[0].write_bytes(sound)
-    store.compact()
-    assert_whole(store, small)
-    assert store._lake.table("events").refresh().size()["files"] < len(files)
-    joined = next(file for file in data_files(store, "events") if file not in files)
+    copied.compact()
+    assert_whole(copied, small)
+    assert copied._lake.table("events").refresh().size()["files"] < len(files)
+    joined = next(file for file in data_files(copied, "events") if file not in files)
     flip(joined)
     with pytest.raises(lf.errors.StoreError, match=joined.name):
-        store.load("events")
+        copied.load("events")
 
 
 @pytest.mark.parametrize("there", ["no folder", "an empty folder", "no table of events"])

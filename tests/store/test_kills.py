@@ -230,8 +230,9 @@ def assert_made_whole(target):
         assert target.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
-def test_a_table_that_was_made_and_has_no_commit_yet_is_not_there_for_a_reader_and_filled_by_a_sync(tmp_path, small):
-    store = lf.open_store(tmp_path / "lake")
+def test_a_table_that_was_made_and_has_no_commit_yet_is_not_there_for_a_reader_and_filled_by_a_sync(
+    store, tmp_path, small
+):
     with store._lake.writing():
         store._lake.root().table.create()
 
