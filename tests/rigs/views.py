@@ -55,17 +55,6 @@ class RiggedView(ServerView):
         hidden = update.update_id in self._hidden(self._end)
         return super().knows(update) and self._has_come(update) and not hidden
 
-    def snapshot(self, migration_id: int, record_time: int, *, exact: bool) -> int | None:
-        """None is later than the newest update that has come."""
-        newest = self.updates[-1] if self._end else None
-        if newest is None or newest.migration_id < migration_id:
-            return None
-        if newest.migration_id == migration_id and newest.record_time < record_time:
-            if exact:
-                return None
-            record_time = newest.record_time
-        return super().snapshot(migration_id, record_time, exact=exact)
-
     def _hidden(self, end: int) -> dict[str, Update]:
         if not self._late or not end:
             return {}
