@@ -15,7 +15,7 @@ from ledgerframes.store.sync.committing import Committer
 from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN, LATE, assert_whole
 
-WORLDS = {"usual": {"updates": 600}, "the nastiest": {"seed": 11, "updates": 250, "hostile": True}}
+WORLDS = {"usual": {"updates": 600}, "the nastiest": {"seed": 11, "updates": 120, "hostile": True}}
 
 
 @pytest.mark.long(quick=2)
@@ -56,7 +56,7 @@ def test_without_news_a_sync_asks_every_server_once_per_open_migration_and_write
 
 def test_without_news_a_sync_opens_a_long_table_once_and_reads_its_last_hour(store, monkeypatch):
     opened, read, dataset, reads = [], [], DeltaStoreTable.dataset, HistoryTables._read
-    with lf.sandbox(days=2, migrations=1) as net:
+    with lf.sandbox(days=1, migrations=1) as net:
         store.sync(net)
         monkeypatch.setattr(DeltaStoreTable, "dataset", lambda self: opened.append(self.name) or dataset(self))
         monkeypatch.setattr(HistoryTables, "_read", lambda *asked: read.append(rows := reads(*asked)) or rows)
