@@ -2,7 +2,7 @@
 
 import os
 import re
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -106,7 +106,7 @@ def test_a_damaged_answer_of_a_recording_is_named(net, tmp_path, content):
         lf.load_instruments(lf.replay(tmp_path))
 
 
-FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
+FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(?:con|prn|aux|nul|(?:com|lpt)\d)(?:\.|$)', re.IGNORECASE)
 LONGEST = 180  # of the 260 characters that Windows takes by default, below a folder of the user
 
 
@@ -117,9 +117,7 @@ def unfit(folder):
     return [
         str(path)
         for path in paths
-        if any(FORBIDDEN.search(part) for part in path.parts)
-        or len(str(path)) > LONGEST
-        or PureWindowsPath(path).is_reserved()
+        if any(FORBIDDEN.search(part) for part in path.parts) or len(str(path)) > LONGEST
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import ipaddress
 import ssl
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,7 @@ class Authority:
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         self._key = ec.generate_private_key(ec.SECP256R1())
         self.file = folder / f"{name.replace(' ', '-')}.pem"
-        made = self._signed(
-            self._key, self._name, from_=-DAY, to=DAY, extension=x509.BasicConstraints(ca=True, path_length=None)
-        )
+        made = self._signed(self._key, self._name, x509.BasicConstraints(ca=True, path_length=None), from_=-DAY, to=DAY)
         self.file.write_bytes(made)
 
     def server(self, host: str = "127.0.0.1", *, from_: dt.timedelta = -DAY, to: dt.timedelta = DAY) -> ssl.SSLContext:
@@ -41,7 +40,7 @@ class Authority:
         except ValueError:
             name = self._x509.DNSName(host)
         named = self._x509.SubjectAlternativeName([name])
-        chain = self._signed(key, self._x509.Name([]), from_=from_, to=to, extension=named)
+        chain = self._signed(key, self._x509.Name([]), named, from_=from_, to=to)
         private = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
@@ -51,12 +50,20 @@ class Authority:
         context.load_cert_chain(file)
         return context
 
-    def _signed(self, key, subject, *, from_, to, extension) -> bytes:
+    def _signed(self, key, subject, extension, *, from_, to) -> bytes:
+        """A certificate with what Python 3.13 asks for in addition: who signed what, and that an authority may."""
         from cryptography.hazmat.primitives import hashes, serialization
 
-        now = dt.datetime.now(dt.UTC)
-        builder = self._x509.CertificateBuilder(
+        now, x509 = dt.datetime.now(dt.UTC), self._x509
+        usage = dict.fromkeys(signature(x509.KeyUsage).parameters, False)
+        usage |= {"key_cert_sign": key is self._key, "digital_signature": True}
+        builder = x509.CertificateBuilder(
             issuer_name=self._name, subject_name=subject, public_key=key.public_key(),
-            serial_number=self._x509.random_serial_number(), not_valid_before=now + from_, not_valid_after=now + to,
-        ).add_extension(extension, critical=True)  # fmt: skip
+            serial_number=x509.random_serial_number(), not_valid_before=now + from_, not_valid_after=now + to,
+        ).add_extension(extension, critical=True).add_extension(x509.KeyUsage(**usage), critical=True)  # fmt: skip
+        for one in (
+            x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()),
+        ):
+            builder = builder.add_extension(one, critical=False)
         return builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
