@@ -144,8 +144,9 @@ def test_exports_of_a_lake_leave_them_out_and_say_so(form, layout, lakes, tmp_pa
 
 
 def test_frames_are_exported_as_they_were_loaded_to_be(small, keeping, tmp_path):
-    for net, shown in ((small, []), (keeping, ["events.csv", "licenses.csv"])):
+    for net, shown in ((small, []), (keeping, ["active_contracts.csv", "events.csv", "licenses.csv"])):
         tables = {"events": lf.load_events(net, start=BEGIN), "licenses": lf.load_licenses(net, as_="arrow")}
+        tables |= {"active_contracts": lf.load_active_contracts(net, templates=[LICENSE])}
         folder = tmp_path / str(bool(shown))
         lf.export(tables, folder, format="csv")
         assert leaking(folder) == shown

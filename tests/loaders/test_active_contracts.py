@@ -169,13 +169,6 @@ def test_a_contract_that_is_no_coin_is_an_error_among_coins():
         lf.load_coins(net, ["o"])
 
 
-def test_members_that_no_column_holds_are_kept():
-    page = {"created_events": [created(1, new="x")]}
-    with HostileServer(scan(lambda _: page)) as server, asking(server) as net:
-        assert json.loads(lf.load_active_contracts(net).extra[0]) == {"/new": "x"}
-        assert json.loads(lf.load_coins(net, ["o"]).extra[0]) == {"/new": "x"}
-
-
 @pytest.mark.parametrize("source", ["pages", "objects"])
 def test_the_networks_own_templates_need_no_package(net, source):
     coins = lf.load_active_contracts(net, templates=[COIN_NAME], source=source)
@@ -190,16 +183,3 @@ def test_every_template_of_a_scan_goes_by_its_module(switched_history):
     shown = switched_history.events.select(columns).to_pandas().query("event_type == 'created_event'")
     packages = {f"{row.package_name}:{row.template_name}" for row in shown.itertuples()}
     assert set(template_names({*shown.template_name})) == packages
-
-
-@pytest.mark.parametrize("personal", [False, True])
-def test_an_export_of_a_snapshot_keeps_contact_points_only_where_connect_said_so(net, tmp_path, personal):
-    template = ["splice-amulet:Splice.ValidatorLicense:ValidatorLicense"]
-    with lf.connect(scan_url=net.sandbox.scan_url, personal=personal) as other:
-        frame = lf.load_active_contracts(other, templates=template)
-    assert frame.payload.str.contains("contactPoint").any()
-    lf.export({"active_contracts": frame}, tmp_path / "out", format="csv")
-
-    written = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.csv"))
-    assert template[0].partition(":")[2] in written
-    assert ('"contactPoint' in written.replace('""', '"')) is personal

@@ -44,6 +44,7 @@ def sent_for(turns, endpoint):
 
 #: The member of an answer where the items of a table lie.
 LISTED = LISTS | {"name_rules": "ans_rules_update", "transfer_preapprovals": "transfer_preapproval"}
+LISTED |= dict.fromkeys(("active_contracts", "coins"), "created_events")
 # What the files allow and the contract forbids: the column that the error names.
 FORBIDDEN = {("name_rules", LEAST): "contract_id", ("name_rules", NULLS): "contract_id"}
 
@@ -54,6 +55,7 @@ def test_a_loader_gives_what_was_sent(sandbox, style):
     given = {
         "transfer_preapprovals": {"parties": [one.payload["receiver"] for one in world.of(PREAPPROVAL)][:3]},
         "holdings_summary": {"parties": sorted({one.payload["owner"] for one in world.of(COIN)})},
+        "coins": {"owners": sorted({one.payload["owner"] for one in world.of(COIN)})},
     }
     with answering(sandbox, style) as (net, turns):
         for name, member in LISTED.items():
