@@ -29,9 +29,9 @@ from ledgerframes.store.read.loading import dask, load, part_of, scan, sql, whol
 from ledgerframes.store.read.reporting import report
 from ledgerframes.store.stored_tables import SETS, set_of
 from ledgerframes.store.sync.follow import follow
-from ledgerframes.store.sync.rejects import retry
 from ledgerframes.store.sync.report import SYNCS, AsOf, SyncReport, all_runs
 from ledgerframes.store.sync.request import SyncRequest
+from ledgerframes.store.sync.retrying import retry_rejects
 from ledgerframes.store.sync.sync import run_sync
 from ledgerframes.timestamps import to_micros
 
@@ -249,26 +249,7 @@ class Store:
         return repair(self._lake, unsettled=flag(unsettled, "unsettled"))
 
     verify = verify
-
-    def retry_rejects(self) -> pd.DataFrame:
-        """Decode the rejected items again, by this version; those that can be decoded move to the history.
-
-        Returns:
-            The rejects that are left.
-
-        Raises:
-            StoreError: a sync runs on the store, or it cannot be written.
-
-        Example:
-            >>> import tempfile, ledgerframes as lf
-            >>> with tempfile.TemporaryDirectory() as folder, lf.sandbox(updates=50) as net:
-            ...     store = lf.open_store(folder)
-            ...     report = store.sync(net)
-            ...     len(store.retry_rejects())
-            0
-        """
-        retry(self._lake)
-        return self.load("rejects")
+    retry_rejects = retry_rejects
 
     @suggesting
     def compact(self, *, forget_before: When | None = None) -> pd.DataFrame:

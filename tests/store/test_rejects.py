@@ -123,6 +123,42 @@ def test_rejects_that_can_be_read_now_move_to_the_history(store):
     assert_same(store.load("events"), wanted.events, "events")
 
 
+@pytest.mark.parametrize("kind", ["no template", "NaN", "bytes that are not UTF-8"])
+def test_rejects_that_a_server_shows_whole_now_are_read_again_in_one_commit(store, kind):
+    with lf.sandbox(updates=200, migrations=2) as net, lf.sandbox(seed=3, updates=50) as other:
+        wanted, world = lf.load_history(net, start=BEGIN), net.sandbox.world
+        places = [transactions(world)[place] for place in (40, 60)]
+        goods = [spoil(world, place, *BROKEN[kind]) for place in places]
+        store.sync(net, tables=["updates", "verdicts"], on_error="reject", progress=False)
+        world.updates[places[0]] = goods[0]
+        assert len(store.retry_rejects()) == 2
+        versions = store.tables().version.sum()
+        assert goods[1].update_id in store.retry_rejects(net).raw.item()  # what is still broken stays
+        assert store.tables().version.sum() - versions == 3  # of rejects, events and updates
+        world.updates[places[1]] = goods[1]
+        with pytest.raises(lf.errors.StoreError, match="not the network"):
+            store.retry_rejects(other)
+        for _ in range(2):
+            assert store.retry_rejects(net).empty
+        for name in KEYS:
+            assert_same(store.load(name), getattr(wanted, name), name)
+        assert store.check()
+
+
+def test_a_reject_whose_place_is_not_covered_any_more_waits_for_the_next_sync(store):
+    with lf.sandbox(updates=200, migrations=1) as net:
+        wanted, world = lf.load_updates(net, start=BEGIN), net.sandbox.world
+        place = transactions(world)[-1]
+        good = spoil(world, place, *BROKEN["no template"])
+        store.sync(net, on_error="reject", progress=False)
+        world.updates[place] = good
+        assert store.repair(unsettled=True)
+        assert len(store.retry_rejects(net)) == 1
+        store.sync(net, progress=False)
+        assert store.retry_rejects(net).empty
+    assert_same(store.load("updates"), wanted, "updates")
+
+
 def test_a_page_without_any_place_is_an_error_even_then(store):
     with lf.sandbox(updates=60, migrations=1) as net:
         world = net.sandbox.world

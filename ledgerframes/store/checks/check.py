@@ -112,7 +112,7 @@ def _checked(root: Root) -> tuple[dict[str, int], list[CheckFinding]]:
         if aside := rejected_in(root, of):
             what, advice = (
                 f"items put aside that {of.pages.index} and figures lack",
-                "store.retry_rejects() tries again",
+                "store.retry_rejects(net) tries again",
             )
             findings.append(CheckFinding(what, "note", aside, "the first of store.load('rejects')", advice))
     for name in root.stored:

@@ -13,8 +13,6 @@ import pyarrow as pa
 from ledgerframes.errors import DecodeError
 from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, UPDATE_HISTORY, HistoryPage, PagedHistory
 from ledgerframes.store.delta.table import DeltaStoreTable
-from ledgerframes.store.lake import Lake
-from ledgerframes.store.stored_tables import SETS, TableSet
 
 _log = logging.getLogger("ledgerframes.store")
 # A rejected item need not be JSON, so its id is searched for in the text.
@@ -71,7 +69,7 @@ class RejectingDecoder:
         if not bad:
             return
         if self._stored is None:
-            self._stored = {_key(row) for row in _rows(self.table)}
+            self._stored = {_key(row) for row in rows_of(self.table)}
         stripped = pa.RecordBatch.from_pylist(
             [_row(raw, error, self.history) for raw, error in bad], self.table.table.schema
         )
@@ -95,49 +93,13 @@ def _key(row: Mapping[str, Any]) -> str:
     return f"{row['endpoint']} {match[1] if (match := _ID.search(row['raw'])) else row['raw']}"
 
 
-def retry(lake: Lake) -> None:
-    """Decode the rejects again with this version; those that can be decoded move to the history.
-
-    One commit adds them to the history and removes them from the rejects.
-    """
-    with lake.writing():
-        rejects = lake.root().own("rejects")
-        moved = sum(_retry(rejects, of, lake) for of in SETS)
-    _log.info("%d rejected items moved to where they belong, %d are left", moved, len(_rows(rejects)))
-
-
-def _retry(rejects: DeltaStoreTable, of: TableSet, lake: Lake) -> int:
-    """Decode the rejects of one history again; returns how many moved to its tables."""
-    pages = of.pages
-    moved: list[bytes] = []
-    left = []
-    for row in _rows(rejects):
-        raw = row["raw"].encode()
-        if _history_of(row) is pages and _is_readable(raw, pages):
-            moved.append(raw)
-        else:
-            left.append(row)
-    if moved:
-        batches = pages.decode_items(moved, endpoint=pages.endpoint)
-        history = lake.history(of)
-        rejects.replace(pa.Table.from_pylist(left, rejects.table.schema))
-        history.add({name: batches[name] for name in history.tables})
-    return len(moved)
-
-
-def _is_readable(raw: bytes, history: PagedHistory) -> bool:
-    try:
-        history.decode_items([raw], endpoint=history.endpoint)
-    except DecodeError:
-        return False
-    return True
-
-
-def _history_of(row: Mapping[str, Any]) -> PagedHistory:
+def history_of(row: Mapping[str, Any]) -> PagedHistory:
+    """The history that a reject belongs to."""
     return EVENT_HISTORY if row["endpoint"] == EVENT_HISTORY.endpoint else UPDATE_HISTORY
 
 
-def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
+def rows_of(table: DeltaStoreTable) -> list[dict[str, Any]]:
+    """The rejects of a lake; none while there is no such table."""
     if not table.exists:
         return []
     rows: list[dict[str, Any]] = table.dataset().to_table().to_pylist()
@@ -146,7 +108,7 @@ def _rows(table: DeltaStoreTable) -> list[dict[str, Any]]:
 
 def rejected_ids(table: DeltaStoreTable, history: PagedHistory = UPDATE_HISTORY) -> set[str]:
     """The ids of the items of a history among the rejects."""
-    return _ids_of(row for row in _rows(table) if _history_of(row) is history)
+    return _ids_of(row for row in rows_of(table) if history_of(row) is history)
 
 
 def _ids_of(rows: Iterable[Mapping[str, Any]]) -> set[str]:
