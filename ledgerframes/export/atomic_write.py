@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ _LOCK: Final = "lock"
 _IN_USE: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has open
 _REMEDY: Final = "name another place or make room"
 _WHOLE: Final = "whole"  # the folder of files that are to be moved, all of them
+_GONE: Final = "gone"  # the folder with the names of those that are to be removed then
 _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 
@@ -68,6 +69,7 @@ class Staging:
             _taken(self._aside / _LOCK, self._life)
             (self._aside / "new").mkdir()
             (self._aside / "old").mkdir()
+            (self._aside / _GONE).mkdir()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -91,6 +93,12 @@ class Staging:
         self._names.append(name)
         return self._aside / "new" / name
 
+    def supersede(self, names: Iterable[str]) -> None:
+        """Remove, once everything is in its place, what an earlier run wrote under these names and this one did not."""
+        for name in {*names} - {*self._names}:
+            with writing(self._folder / name):
+                (self._aside / _GONE / name).touch()
+
     def final(self, name: str) -> Path:
         """The final path of a file, for messages and reports."""
         return self._folder / name
@@ -107,6 +115,7 @@ class Staging:
         with writing(self._folder):
             for path in sorted((self._aside / "new").rglob("*")):
                 _sync(path)
+            _sync(self._aside / _GONE)
             (self._aside / "new").rename(self._aside / _WHOLE)
             _sync(self._aside)
         _move(self._aside, self._folder)
@@ -125,6 +134,11 @@ def _move(aside: Path, folder: Path) -> None:
             if final.is_dir():
                 final.rename(aside / "old" / final.name)
             new.replace(final)
+    for name in sorted(path.name for path in (aside / _GONE).glob("*")):
+        with writing(folder / name):
+            if _is_ours(folder / name):
+                (folder / name).rename(aside / "old" / name)
+            (aside / _GONE / name).unlink()
     with writing(folder):
         _sync(folder)
         (aside / _WHOLE).rmdir()
@@ -180,6 +194,11 @@ def write_text(target: Path, text: str, *, overwrite: bool) -> None:
         with writing(target):
             staging.place(target.name).write_text(text, encoding="utf-8")
         staging.commit()
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a path that an earlier export had written still leads to a file, or a folder of its own."""
+    return not path.is_symlink() and (path.is_file() or (path.is_dir() and _only_partitions(path)))
 
 
 def _only_partitions(folder: Path) -> bool:

@@ -92,10 +92,12 @@ class Companion:
     Attributes:
         names: the names of the tables.
         write: writes them, once all tables are written, at the places that it is given by these names.
+        older: the names that an earlier export of the kind has in the folder; they go if this one does not write them.
     """
 
     names: tuple[str, ...]
     write: Callable[[Sequence[WrittenTable], Mapping[str, Path]], None]
+    older: tuple[str, ...] = ()
 
 
 def export_tables(
@@ -128,6 +130,7 @@ def export_tables(
         if companion is not None:
             with writing(staging.final(companion.names[0])):
                 companion.write(written, beside)
+            staging.supersede(companion.older)
         staging.commit()
     report = _report(written, folder / name, request, time.perf_counter() - start)
     for table in report.tables:

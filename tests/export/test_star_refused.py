@@ -1,5 +1,8 @@
 """What cannot become a star, and what is left out of one: a clear error, and nothing half."""
 
+import json
+
+import pyarrow as pa
 import pytest
 
 import ledgerframes as lf
@@ -32,6 +35,32 @@ def test_what_does_not_fit_a_star_is_refused_and_nothing_is_replaced(filled, tmp
         filled.export(tmp_path, **{"model": "star"} | options)
 
     assert [path.read_text() for path in tmp_path.iterdir()] == ["somebody's"]
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_star_takes_the_place_of_an_older_one_and_leaves_what_is_not_of_that(filled, tmp_path):
+    mine = {"updates.parquet", "thesis.csv", "model.json"}
+    lf.export({"updates": pa.table({"a": [1]})}, tmp_path)
+    filled.export(tmp_path, model="star")
+    model = json.loads((tmp_path / "model.json").read_text())
+    for name in ("fact_verdicts.parquet", "thesis.csv"):  # as if the lake had had one more table
+        (tmp_path / name).touch()
+        model["tables"].append({"file": name})
+    before = names(tmp_path)
+    for others in ("not a model", json.dumps({"tables": [5]}), json.dumps(model | {"model": "mine"})):
+        (tmp_path / "model.json").write_text(others)
+        filled.export(tmp_path, model="star", overwrite=True)
+        assert names(tmp_path) == before
+    for form in ("csv", "parquet"):
+        (tmp_path / "model.json").write_text(json.dumps(model))
+        now = filled.export(tmp_path, model="star", overwrite=True, format=form)
+        model = json.loads((tmp_path / "model.json").read_text())
+        assert names(tmp_path) - mine == {f"{table.name}.{form}" for table in now.tables} | (
+            {"tmdl"} if form == "parquet" else set()
+        )
 
 
 def test_a_store_without_a_history_is_refused(small, tmp_path):

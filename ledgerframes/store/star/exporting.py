@@ -67,7 +67,9 @@ def star_export(star: Star, target: str | os.PathLike[str], *, format: Format, a
         if TMDL in paths:
             write_semantic_model(paths[TMDL], model, Path(read_path(target, "path")).absolute())
 
-    companion = Companion((MODEL, TMDL) if format == "parquet" else (MODEL,), write)
+    # A workbook is chosen by its name, not by its folder, where a star as files may stay.
+    older = () if format == "xlsx" else _files_of(Path(read_path(target, "path")) / MODEL)
+    companion = Companion((MODEL, TMDL) if format == "parquet" else (MODEL,), write, older)
     provenance = {"source": star.url, "model": "star", "as_of": as_of}
     try:
         with closing(star):
@@ -79,6 +81,17 @@ def star_export(star: Star, target: str | os.PathLike[str], *, format: Format, a
     for why in dict.fromkeys(star.left_out.values()):
         tables = ", ".join(name for name, its in star.left_out.items() if its == why)
         _log.warning("left out: %s (%s)", tables, why)
+
+
+def _files_of(model: Path) -> tuple[str, ...]:
+    """What an earlier export of a star wrote next to its `model.json`; nothing if that is none."""
+    try:
+        content = json.loads(model.read_text(encoding="utf-8"))
+        files = [table["file"] for table in content["tables"]] if content["model"] == "star" else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+    parquet, csv = ([name + ending for name in STAR if name + ending in files] for ending in (".parquet", ".csv"))
+    return (*csv, *parquet, *([TMDL] if parquet else []))
 
 
 def _model(star: Star, written: Sequence[WrittenTable], as_of: str | None) -> dict[str, Any]:
