@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -67,7 +67,7 @@ class Staging:
             self._aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self._folder)).absolute()
             self._life.callback(_forget, self._aside)
             _taken(self._aside / _LOCK, self._life)
-            (self._aside / "new").mkdir()
+            (self._aside / "new").mkdir(parents=True)  # an export next to it may have swept the folder before the lock
             (self._aside / "old").mkdir()
             (self._aside / _GONE).mkdir()
         return self
@@ -153,7 +153,14 @@ def _refuse_stdout(name: str) -> None:
 
 def _forget(aside: Path) -> None:
     if not (aside / _WHOLE).exists():
-        shutil.rmtree(aside, ignore_errors=True)
+        _remove(aside)
+
+
+def _remove(aside: Path) -> None:
+    """Remove a hidden folder, its lock last: a later run sweeps what has one, if this one is killed."""
+    for path in aside.glob("*/"):
+        shutil.rmtree(path, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def refuse_taken(final: Path, *, overwrite: bool) -> None:
@@ -227,10 +234,12 @@ def _sweep(folder: Path) -> None:
     for aside in folder.glob(f"{_ASIDE}*"):
         with ExitStack() as locks:
             if aside.is_symlink() or not (aside / _LOCK).is_file() or not _taken(aside / _LOCK, locks):
+                with suppress(OSError):  # left before it had a lock; one that is not empty stays
+                    aside.rmdir()
                 continue
             if (aside / _WHOLE).is_dir():
                 _move(aside, folder)
-        shutil.rmtree(aside, ignore_errors=True)
+        _remove(aside)
 
 
 def _taken(path: Path, locks: ExitStack) -> bool:

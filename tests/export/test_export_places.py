@@ -134,6 +134,8 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, tmp_path_factory, for
 
 
 def test_of_two_exports_at_once_neither_is_swept_and_a_name_taken_meanwhile_is_not_overwritten(tmp_path):
+    (tmp_path / ".ledgerframes-killed").mkdir()  # before it had a lock, or while it was removed
+
     def meanwhile():
         lf.export({"u": ONE}, tmp_path)
         (tmp_path / "taken.parquet").write_text("somebody's")
