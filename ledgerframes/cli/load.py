@@ -14,11 +14,15 @@ from ledgerframes.cli import completion
 from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.help import option_of
-from ledgerframes.cli.output import check_output, write_tables
+from ledgerframes.cli.output import Overwrite, check_output, write_tables
 from ledgerframes.errors import InputError
 
-#: Loads of several tables, into a folder.
-_SEVERAL: Final = frozenset({"history", "verdicts", "ledger_transaction", "ledger_history"})
+#: The tables of loads of several, which go into a folder.
+_SEVERAL: Final = {
+    "history": ("updates", "events", "reassignments"),
+    "verdicts": ("verdicts", "views", "app_activity"),
+    **dict.fromkeys(("ledger_transaction", "ledger_history"), ("transactions", "events")),
+}
 #: Tables counted by a participant's offsets, not by times.
 _BY_OFFSET: Final = frozenset({"ledger_history", "ledger_contracts"})
 _AT: Final = "active_contracts, coins: the newest snapshot up to this time, UTC; ledger_contracts: an offset."
@@ -75,6 +79,7 @@ def load(
         str, typer.Argument(help=f"One of: {', '.join(LOADABLE)}.", autocompletion=completion.listed(LOADABLE))
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help=_OUTPUT)],
+    overwrite: Overwrite = False,
     personal: Annotated[bool, typer.Option("--personal", help="Keep personal data: contact points.")] = False,
     **options: Any,
 ) -> None:
@@ -86,7 +91,7 @@ def load(
     ledgerframes load licenses -o licenses.csv --scan-url https://HOST/api/scan
     """
     choice(table, "TABLE", LOADABLE)
-    check_output(output, tables=table, several=table in _SEVERAL)
+    check_output(output, _SEVERAL.get(table, (table,)), what=table, overwrite=overwrite)
     chosen = opt.chosen(options)
     for name in {"start", "end", "at"} & chosen.keys():
         chosen[name] = _offset(chosen[name], name) if table in _BY_OFFSET else opt.bound(chosen[name])
@@ -98,7 +103,7 @@ def load(
         personal = personal or net.settings.personal
     tables = {table: loaded} if not isinstance(loaded, tuple) else loaded._asdict()  # type: ignore[attr-defined]
     opt.say_range(next(iter(tables.values())), chosen.get("last"), warned=True)
-    write_tables(tables, output, personal=personal)
+    write_tables(tables, output, overwrite=overwrite, personal=personal)
 
 
 def _offset(text: str, name: str) -> int:

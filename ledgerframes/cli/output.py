@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import wraps
@@ -18,7 +18,7 @@ import typer
 
 from ledgerframes.cli.options import AsCsv, AsJson, Command, say, with_options
 from ledgerframes.errors import InputError, visible
-from ledgerframes.export.atomic_write import check_folder, write_text, writing
+from ledgerframes.export.atomic_write import check_folder, refuse_taken, write_text, writing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,7 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="A file .parquet, .csv, .json or .xlsx, or - for CSV on standard output."),
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite existing files.")]
 
 
 def printed(command: Command) -> Command:
@@ -47,19 +48,21 @@ def printed(command: Command) -> Command:
     has `--output`: its rows go to that file instead, under the name of the requested table.
     """
     returned = signature(command).return_annotation
-    rows = returned in {"Rows", "Written"}
+    rows, writes = returned in {"Rows", "Written"}, returned == "Written"
 
     @wraps(command)
     def run(*, as_json: bool, as_csv: bool = False, output: Path | None = None, **arguments: Any) -> None:
         if as_json and as_csv:
             raise InputError("--json and --csv are two forms of one output; leave one out")
+        overwrite = writes and arguments.pop("overwrite")
+        name = arguments.get("table", "rows").replace("-", "_")
         if output is not None:
             if as_json or as_csv:
                 raise InputError("--output takes its form from the file's ending; leave out --json or --csv")
-            check_output(output, tables="the answer", several=False)
+            check_output(output, [name], what="the answer", overwrite=overwrite)
         result = command(**arguments)
         if output is not None:
-            write_tables({arguments.get("table", "rows").replace("-", "_"): result}, output)
+            write_tables({name: result}, output, overwrite=overwrite)
         elif isinstance(result, str):
             say(result)
         elif hasattr(result, "columns"):
@@ -71,7 +74,7 @@ def printed(command: Command) -> Command:
             if not result:
                 raise typer.Exit(1)
 
-    options = ({"output": Output} if returned == "Written" else {}) | {"as_json": AsJson}
+    options = ({"output": Output, "overwrite": Overwrite} if writes else {}) | {"as_json": AsJson}
     return with_options(run, command, options | ({"as_csv": AsCsv} if rows else {}))
 
 
@@ -132,16 +135,23 @@ def say_csv(name: str, table: pa.Table, *, personal: bool) -> None:
         sys.stdout.buffer.flush()
 
 
-def check_output(output: Path, *, tables: str, several: bool) -> None:
+def check_output(output: Path, tables: Collection[str], *, what: str, overwrite: bool) -> None:
     """Refuse an `--output` that the tables cannot go to, before they are loaded.
 
+    Args:
+        output: the file or the folder.
+        tables: their names.
+        what: what they are, in words.
+        overwrite: whether existing files may be replaced.
+
     Raises:
-        InputError: its ending names no format, or one file or standard output would have to take several tables.
+        InputError: its ending names no format, a file is there, or one file or standard output would have to take
+            several tables.
     """
     ending = output.suffix.lower()
     single = str(output) in STDOUT or ending in SINGLE
-    if several and single:
-        raise InputError(f"{tables} is several tables; give a folder or a workbook ({WORKBOOK}), not {str(output)!r}")
+    if len(tables) > 1 and single:
+        raise InputError(f"{what} is several tables; give a folder or a workbook ({WORKBOOK}), not {str(output)!r}")
     if str(output) in STDOUT:
         return
     with writing(output):
@@ -152,22 +162,28 @@ def check_output(output: Path, *, tables: str, several: bool) -> None:
             f"--output {str(output)!r}: the ending is not valid: give a file ending in {known}, '-' for CSV on standard"
             " output, or a folder whose name has no dot"
         )
-    check_folder(output.parent if ending and not folder else output)
+    is_file = ending and not folder
+    check_folder(output.parent if is_file else output)
+    for file in [output] if is_file else [output / f"{name}.parquet" for name in tables]:
+        with writing(file):
+            refuse_taken(file, overwrite=overwrite)
 
 
-def write_tables(tables: Mapping[str, pa.Table], output: Path, *, personal: bool = True) -> None:
+def write_tables(tables: Mapping[str, pa.Table], output: Path, *, overwrite: bool, personal: bool = True) -> None:
     """Write tables to a file or a folder, and print the paths; or one table as CSV to standard output."""
     if str(output) in STDOUT:
         ((name, table),) = tables.items()
         say_csv(name, table, personal=personal)
         say(f"{table.num_rows} rows", err=True)
         return
-    for name, path in write_files(tables, output, personal=personal).items():
+    for name, path in write_files(tables, output, personal=personal, overwrite=overwrite).items():
         say(f"{path}\t{tables[name].num_rows} rows")
 
 
-def write_files(tables: Mapping[str, pa.Table], target: Path, *, personal: bool = True) -> dict[str, Path]:
-    """Write tables in the form of the target's ending, or as Parquet into a folder, replacing existing files.
+def write_files(
+    tables: Mapping[str, pa.Table], target: Path, *, personal: bool = True, overwrite: bool = False
+) -> dict[str, Path]:
+    """Write tables in the form of the target's ending, or as Parquet into a folder.
 
     CSV has lists as JSON text and formulas defused (`restore_text`), JSON is an array of objects; both have amounts
     as exact decimal text and times in UTC.
@@ -176,6 +192,7 @@ def write_files(tables: Mapping[str, pa.Table], target: Path, *, personal: bool 
         tables: Arrow tables by name; one alone for a file that is no workbook.
         target: the file or the folder; folders are made.
         personal: whether personal data is kept.
+        overwrite: whether existing files may be replaced.
 
     Returns:
         The file of each table.
@@ -191,11 +208,11 @@ def write_files(tables: Mapping[str, pa.Table], target: Path, *, personal: bool 
     with writing(target):
         other = target.suffix.lower() != _JSON or target.is_dir()
     if other:
-        report = export_tables(tables, target, overwrite=True, personal=personal)
+        report = export_tables(tables, target, overwrite=overwrite, personal=personal)
         return {table.name: Path(table.files[0]) for table in report.tables}
     ((name, table),) = tables.items()
     opened = open_source(name, table, personal=personal)
-    write_text(target, _json(pa.Table.from_batches(opened.batches, opened.schema), indent=1), overwrite=True)
+    write_text(target, _json(pa.Table.from_batches(opened.batches, opened.schema), indent=1), overwrite=overwrite)
     return {name: target}
 
 

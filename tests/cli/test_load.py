@@ -33,16 +33,21 @@ def test_load_writes_a_file_a_table_names_each_and_has_what_the_python_function_
         assert json.loads(schema.metadata[b"ledgerframes"])["source"] == scan
 
 
-def test_a_second_load_replaces_the_first_and_an_empty_range_gives_an_empty_file(command, scan, tmp_path):
+def test_a_second_load_needs_overwrite_and_an_empty_range_gives_an_empty_file(command, scan, tmp_path):
     for options, rows in (
         (("--limit", 20), 20),
-        (("--limit", 5), 5),
-        (("--start", "2020-01-01", "--end", "2020-01-02"), 0),
+        (("--limit", 5, "--overwrite"), 5),
+        (("--start", "2020-01-01", "--end", "2020-01-02", "--overwrite"), 0),
     ):
         assert command("load", "updates", "-o", tmp_path, "--scan-url", scan, *options).code == 0
 
         assert pq.read_metadata(tmp_path / "updates.parquet").num_rows == rows
         assert [path.name for path in tmp_path.iterdir()] == ["updates.parquet"]
+    for place in (tmp_path, tmp_path / "updates.parquet"):  # refused before anything is asked
+        refused = command("load", "updates", "-o", place, "--scan-url", "http://127.0.0.1:9/api/scan")
+        assert (refused.code, "already exists; pass --overwrite" in refused.err) == (2, True)
+    refused = command("load", "history", "-o", tmp_path, "--scan-url", "http://127.0.0.1:9/api/scan")
+    assert "updates.parquet' already exists" in refused.err
 
 
 def test_a_range_that_ends_after_what_the_scan_shows_is_said_to_be_a_part(command, scan):
@@ -52,7 +57,7 @@ def test_a_range_that_ends_after_what_the_scan_shows_is_said_to_be_a_part(comman
 
     ends = newest.isoformat().replace("+00:00", "Z")
     assert (done.code, done.err) == (0, f"what is there ends at {ends}, before the end of the range: more may follow\n")
-    assert command("load", "updates", "-o", "u.csv", "--scan-url", scan).err == ""
+    assert command("load", "updates", "-o", "whole.csv", "--scan-url", scan).err == ""
 
 
 def test_the_history_of_ones_own_parties_is_two_files_and_goes_by_offsets(command, monkeypatch, tmp_path):
@@ -63,7 +68,7 @@ def test_the_history_of_ones_own_parties_is_two_files_and_goes_by_offsets(comman
         ended = command("load", "ledger_history", "-o", tmp_path, *url, "--party", alice, "--start", "5", "--end", "50")
         wanted = lf.load_ledger_history(net, [alice], start=5, end=50, as_="arrow")
         contracts = command("load", "ledger_contracts", "-o", tmp_path / "c.csv", *url, "--party", alice, "--at", "40")
-        refused = command("load", "ledger_contracts", "-o", tmp_path / "c.csv", *url, "--party", alice, "--at", "noon")
+        refused = command("load", "ledger_contracts", "-o", tmp_path / "d.csv", *url, "--party", alice, "--at", "noon")
 
     assert ended.code == 0, ended.err
     for name, table in wanted._asdict().items():

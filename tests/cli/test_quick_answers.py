@@ -128,8 +128,11 @@ logging.getLogger("ledgerframes.transport").warning("lower rate=: a server said 
 
 
 def test_an_error_names_the_option_of_the_shell_and_a_lost_file_as_it_is(command, lake, tmp_path):
-    report = ("report", lake, "-o", "r.html", "--sections", "provenance")
-    for words in (report, ("export", lake, "out", "--tables", "updates"), ("plot", "updates", lake, "-o", "x.svg")):
+    for words in (
+        ("report", lake, "-o", "r.html", "--sections", "provenance"), ("plot", "updates", lake, "-o", "x.svg"),
+        ("export", lake, "out", "--tables", "updates"), ("sql", lake, "select 1", "-o", "x.json"),
+        ("compute", "network-daily", lake, "-o", "x.csv"),
+    ):  # fmt: skip
         assert command(*words).code == 0
         again = command(*words)
         assert again.code == 2
