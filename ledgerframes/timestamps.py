@@ -71,29 +71,35 @@ def month_of(micros: int) -> str:
     return format_timestamp(micros)[:7]
 
 
-def to_micros(value: str | date | datetime, name: str) -> int:
+def to_micros(value: str | date | datetime, name: str, *, up: bool = False) -> int:
     """Read a caller's time: str, date, datetime, pandas Timestamp or numpy datetime64; without a zone it is UTC.
 
     Args:
         value: the time; a day alone (`2024-06-24`) means its beginning.
         name: the argument's name, for the message.
+        up: whether to round up to microseconds: the same items are before that, and from there on.
 
     Raises:
         InputError: the value is not a time.
     """
-    if getattr(getattr(value, "dtype", None), "kind", "") == "M":
-        value = value.astype("datetime64[us]").item()  # type: ignore[union-attr]  # numpy's; None for NaT
+    finer = False
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M" and not getattr(value, "ndim", 0):
+        whole = value.astype("datetime64[us]")  # type: ignore[union-attr]  # numpy's
+        finer, value = bool(value > whole), whole.item()  # None for NaT
     if isinstance(value, str):
         text = value.strip()
         try:
-            return parse_timestamp(f"{text}T00:00:00Z" if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text)[0]
+            day = re.fullmatch(r"\d{4}-\d\d-\d\d", text)
+            micros, finer = parse_timestamp(f"{text}T00:00:00Z" if day else text)
+            return micros + (up and finer)
         except ValueError as error:
             raise InputError(f"{name}={value[:80]!r} is not a time: {_remedy(text, name)}") from error
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)
     if isinstance(value, datetime) and value == value:  # pandas' NaT differs from itself
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
-        return int((aware - EPOCH) // MICROSECOND)
+        finer = finer or getattr(value, "nanosecond", 0) > 0  # pandas'
+        return int((aware - EPOCH) // MICROSECOND) + (up and finer)
     raise InputError(f"{name}={repr(value)[:200]} is not a time; give text, a datetime or a Timestamp in UTC")
 
 

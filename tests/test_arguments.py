@@ -107,6 +107,20 @@ def test_a_text_that_is_not_a_time_is_said_once_with_what_to_write(text, said):
     assert str(refused.value).count(text) == 1
 
 
+@pytest.mark.parametrize(
+    "finer", [pd.Timestamp, np.datetime64, str, lambda text: (1, pd.Timestamp(text, tz="UTC"))],
+    ids=["Timestamp", "datetime64", "text", "pair"],
+)  # fmt: skip
+def test_the_bounds_of_a_range_lie_between_microseconds_where_they_were_given(net, finer):
+    whole = lf.load_updates(net)
+    whole = whole[whole.migration_id == 1].record_time.drop_duplicates(ignore_index=True)
+    first, last = (finer(f"{time.isoformat()[:26]}001") for time in (whole[9], whole[19]))
+    found = lf.load_updates(net, start=first, end=last)
+    assert [*found[found.migration_id == 1].record_time.drop_duplicates()] == [*whole[10:20]]
+    opening = lf.load_opening(net, at=(1, f"{whole[19].isoformat()[:26]}001"))
+    assert opening.cursor == (1, to_micros(whole[19], "at"))
+
+
 class Full:
     """A frame that is too large for the memory there is, wherever it is looked at."""
 

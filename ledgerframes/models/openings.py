@@ -73,7 +73,7 @@ def load_opening(net: Any, *, at: Bound) -> Opening:
         >>> lf.supply(history, opening=opening).total.notna().all().item()
         True
     """
-    moment = bound(at, "at")
+    moment = bound(at, "at", up=True)
     if moment is None:
         raise InputError("at=None is not valid: give the start of the range, a time or a pair (migration id, time)")
     if is_store(net):

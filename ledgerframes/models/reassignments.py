@@ -180,7 +180,7 @@ def legs_around(store: Any, *, start: Bound, end: Bound | None) -> pa.Table:
     proof = proof_of_stored(store, REASSIGNMENTS, end)
 
     def read() -> tuple[pa.Table, dict[str, Any]]:
-        engine.set({"legs_from": bound(start, "start"), "begun": _begun(proof)})
+        engine.set({"legs_from": bound(start, "start", up=True), "begun": _begun(proof)})
         rows = engine.rows("legs_around")
         return rows, _edges(engine, rows)
 

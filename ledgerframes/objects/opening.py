@@ -64,8 +64,8 @@ def open_objects(
         100
     """
     place = read_path(path, "path").rstrip("/") or "/"
-    low = EARLIEST if start is None else to_micros(start, "start")
-    high = LATEST if end is None else to_micros(end, "end")
+    low = EARLIEST if start is None else to_micros(start, "start", up=True)
+    high = LATEST if end is None else to_micros(end, "end", up=True)
     if low >= high:
         raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
     source, listed = folder_objects(place, dict(storage_options or {}))

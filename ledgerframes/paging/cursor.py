@@ -169,8 +169,9 @@ def wanted_window(
     if last is not None and start is not None:
         raise InputError(f"last={last!r} and start={start!r} both say where to begin; give one of them")
     since = None if last is None else max(now - duration(last, "last", bare=False), EARLIEST)
-    low = _BEGIN if isinstance(start, str) and start == "begin" else bound(start, "start") if since is None else since
-    high = bound(end, "end")
+    from_begin = isinstance(start, str) and start == "begin"
+    low = since if last is not None else _BEGIN if from_begin else bound(start, "start", up=True)
+    high = bound(end, "end", up=True)
     if low is not None and high is not None and type(low) is type(high) and low >= high:  # type: ignore[operator]
         if since is None:
             raise InputError(f"end={end!r} is not after start={start!r}; a range includes start and excludes end")
@@ -184,8 +185,13 @@ def wanted_window(
     )
 
 
-def bound(value: Any, name: str) -> Cursor | int | None:
+def bound(value: Any, name: str, *, up: bool = False) -> Cursor | int | None:
     """Read one bound: a cursor, the microseconds of a bare time, or None.
+
+    Args:
+        value: the bound.
+        name: the argument's name, for the message.
+        up: whether what is at the time lies behind the bound; see `to_micros`.
 
     Raises:
         InputError: it is neither a time nor a pair (migration id, time).
@@ -196,13 +202,13 @@ def bound(value: Any, name: str) -> Cursor | int | None:
         return value
     if isinstance(value, tuple | list):
         migration_id, when = pair(value, name)
-        return Cursor(migration_id, to_micros(when, name))
-    return to_micros(value, name)
+        return Cursor(migration_id, to_micros(when, name, up=up))
+    return to_micros(value, name, up=up)
 
 
 def last_before(end: Bound | None) -> Cursor | int | None:
     """The last place of a range that ends there, or its microseconds in every migration; None if it is open."""
-    place = bound(end, "end")
+    place = bound(end, "end", up=True)
     if isinstance(place, Cursor):
         return Cursor(place.migration_id, place.micros - 1)
     return None if place is None else place - 1

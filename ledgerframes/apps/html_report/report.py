@@ -149,8 +149,8 @@ def stored_report_data(
             duration(last, "last", bare=False), unit="us"
         )
     read = partial(store.load, start=start, **options)
-    place = bound(None if isinstance(start, str) and start == "begin" else start, "start")
-    until = bound(end, "end")
+    place = bound(None if isinstance(start, str) and start == "begin" else start, "start", up=True)
+    until = bound(end, "end", up=True)
     # Nothing is read beyond `end`, so a period needs no end where that is a place of one migration.
     period = Period(_moment(place), None if isinstance(until, Cursor) else _moment(until))
     begins = start if isinstance(place, Cursor) and not _by_time(store, period, updates, end) else None
