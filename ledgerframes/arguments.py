@@ -164,11 +164,14 @@ def path(value: Any, name: str) -> str:
     """Read the path of a file or folder; a leading `~` is the home folder, as in a shell.
 
     Raises:
-        InputError: it is neither text nor an `os.PathLike` of text, empty, or has a null character.
+        InputError: it is neither text nor an `os.PathLike` of text, empty, the beginning of a URL alone, or has a null
+            character.
     """
     spelled = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(spelled, str) or not spelled or "\0" in spelled:
         refuse(name, value, "give a path as text or pathlib.Path; the current folder is '.'")
+    if re.fullmatch(r"\w{2,}://+", spelled):
+        refuse(name, value, f"give the bucket and folder, too, such as {spelled.rstrip('/')}//bucket/folder")
     return os.path.expanduser(spelled)  # noqa: PTH111 - a Path would change URLs
 
 

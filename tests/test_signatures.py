@@ -134,14 +134,14 @@ WORDS = ["nonesuch", 5, "", []]
 TEXTS = [5, "", [], b"x"]
 FLAGS = ["yes", 1, []]
 FRAMES = [5, "events", None, [1], {}]
-FOLDERS = [5, [], None]
+FOLDERS = [5, [], "s3://", None]
 NETWORKS = ["http://127.0.0.1:9/api/scan", 5]
 #: For every parameter values of a wrong type or out of bounds; None is among them only where it means nothing.
 WRONG = {
     **dict.fromkeys(["start", "end"], PLACES),
     "at": PLACES,
     **dict.fromkeys(["now", "record_time", "forget_before"], TIMES),
-    "as_of": [5, True, "soon", [], {}],
+    "as_of": [5, True, "soon", [], {}, pd.Series(["soon"]), pd.Series([pd.Timestamp(0)])],
     **dict.fromkeys(["last", "every", "settle", "within"], DURATIONS),
     **dict.fromkeys(["limit", "page_size", "workers", "commit_bytes", "sample"], COUNTS),
     **dict.fromkeys(["differences", "migration_id", "as_of_round"], FROM_ZERO),

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast
+from typing import Any, ClassVar, Concatenate, Final, Generic, NoReturn, ParamSpec, Self, TypeVar, cast
 
 import msgspec
 
 from ledgerframes.config.settings import Interface
 from ledgerframes.docstrings import described, documented
-from ledgerframes.errors import LedgerframesError, NotFoundError
+from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
 from ledgerframes.transport import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request, Sender, Stop
 
 T = TypeVar("T")
@@ -201,6 +201,13 @@ class Runner(Generic[T]):
     def __init__(self, calls: Calls, run: Callable[[Call[Any]], T]) -> None:
         self._calls = calls
         self._run = run
+
+    def __call__(self, *arguments: Any, **_options: Any) -> NoReturn:
+        """Refuse a call's name as an argument."""
+        names = calls_of(type(self._calls))
+        name = next((one for one in names if one in arguments), next(iter(names)))
+        line = f"net.{self._calls.interface}.preview.{name}(…)"
+        raise InputError(f"preview and raw have the calls as methods: write {line}, or raw in place of preview")
 
     def __getattr__(self, name: str) -> Callable[..., T]:
         """The call's method, with its signature and docstring."""

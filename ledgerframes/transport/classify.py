@@ -319,11 +319,15 @@ def _short(text: str) -> str:
     return text if len(text) <= SHORTENED else text[: SHORTENED - 1] + "…"
 
 
+#: Seconds that a server may ask to wait; more are as many, which no budget allows.
+_ENDLESS: Final = 9_999_999_999
+
+
 def retry_after(value: str | None, now: float) -> float | None:
     """Read a Retry-After header, seconds or HTTP-date, as seconds from now; None if it cannot be read."""
     text = (value or "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
-        return _positive(float(text))
+    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
+        return _positive(min(float(text), _ENDLESS))
     # Imported here, since most servers send no Retry-After at all.
     from email.utils import parsedate_to_datetime
 

@@ -26,6 +26,9 @@ def test_a_preview_is_the_request_unsent_and_raw_the_body_that_the_call_decodes(
     for name in ("no_such_call", "_sender"):
         with pytest.raises(AttributeError, match="not a call of scan"):
             getattr(net.scan.preview, name)
+    for runner in (net.scan.preview, net.scan.raw):
+        with pytest.raises(lf.errors.InputError, match=r"net\.scan\.(preview|raw)\.updates\("):
+            runner("updates")
     assert net.stats.requests == before
     raw = net.scan.raw.updates(page_size=10).value
     assert raw == net.scan.updates(page_size=10).raw

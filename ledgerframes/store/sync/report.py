@@ -170,7 +170,7 @@ def find_document(table: DeltaStoreTable, as_of: AsOf, url: str) -> int:
     """
     rows = all_runs(table)
     for row in rows:
-        if row["sync_id"] == as_of:
+        if isinstance(as_of, str) and row["sync_id"] == as_of:
             return int(row["document"])
     if isinstance(as_of, int):
         raise InputError(f"as_of={as_of!r} is not the number of a document; give one, the id of a sync, or a time")
