@@ -172,8 +172,24 @@ def test_a_scan_that_admits_known_addresses_says_so_and_the_next_one_is_asked():
             assert [net.scan.earliest_available_round() for _ in range(2)] == [7, 7]
         assert (len(closed.heard), len(open_.heard)) == (2, 2)
 
-        with lf.connect(closed.url, scan_token=TOKEN) as net, pytest.raises(NotAuthorizedError, match="does not allow"):
-            net.scan.earliest_available_round()
+        with lf.connect([closed.url, open_.url], scan_token=TOKEN) as net:
+            assert net.scan.earliest_available_round() == 7
+
+
+@pytest.mark.parametrize("token", [None, TOKEN], ids=["no token", "a token"])
+@pytest.mark.parametrize("interface", ["scan", "registry"])
+def test_a_gateway_that_admits_some_is_said_to_whatever_the_token_and_a_token_without_a_right(interface, token):
+    with (
+        HostileServer([RBAC, answer({"error": "no right"}, 403)]) as server,
+        lf.connect(**{f"{interface}_url": server.url, f"{interface}_token": token}) as net,
+    ):
+        ask = net.scan.earliest_available_round if interface == "scan" else net.registry.instruments
+        with pytest.raises(NotAuthorizedError, match=r"admits known addresses.* ask .*operator") as refused:
+            ask()
+        assert "token=" not in str(refused.value)
+        if token:
+            with pytest.raises(NotAuthorizedError, match=f"ask the operator for the right, .*{interface}_token="):
+                ask()
 
 
 IN_CLEAR = {

@@ -60,11 +60,14 @@ _AUTHENTICATE: Final = (
     "this server requires a token, and none was given: give {interface}_token=, set LEDGERFRAMES_{INTERFACE}_TOKEN, or "
     "have a profile fetch it"
 )
-ADMITS_KNOWN_ADDRESSES: Final = (
-    'this scan admits known addresses only: ask its operator, or try others with failover="network"'
-)
+#: What remedies say of a server that is closed to most, whatever the token.
+ADMITS_KNOWN: Final = "admits known addresses"
+_CLOSED_SCAN: Final = f'this scan {ADMITS_KNOWN} only: ask its operator, or try others with failover="network"'
+_CLOSED: Final = f"the gateway before it {ADMITS_KNOWN} only, or tokens with a right to this: ask its operator which"
+#: What Envoy answers in place of the server that it guards, mostly by address.
+_GATEWAY: Final = "RBAC: access denied"
 #: The remedy for a refusal of a request without a token, by interface.
-_WITHOUT_TOKEN: Final[Mapping[int, Mapping[str, str]]] = {401: {}, 403: {"scan": ADMITS_KNOWN_ADDRESSES}}
+_WITHOUT_TOKEN: Final[Mapping[int, Mapping[str, str]]] = {401: {}, 403: {"scan": _CLOSED_SCAN}}
 _CLEAR_TEXT: Final = re.compile(r"HTTP request (was sent )?to (an )?HTTPS (port|server)", re.IGNORECASE)  # nginx, Go
 _CHALLENGED: Final = frozenset({401, 403})
 _PARAMETER: Final = re.compile(r'\b(error|error_description)\s*=\s*(?:"([^"]*)"|([^\s",]+))', re.IGNORECASE)
@@ -187,6 +190,7 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
         for name, words in (("code", "code"), ("correlation_id", "correlation id"), ("trace_id", "trace id"))
         if fields[name]
     )
+    by_gateway = status == 403 and detail.startswith(_GATEWAY)
     details = (f": {fields['detail'].rstrip('.')}" if fields["detail"] else "") + (f" ({extras})" if extras else "")
     advice = _advice(received, fields["detail"], request, server, unknown_route=unknown_route)
     reason = f"{request} at {server} answered {status}{details}. What to do: {advice}."
@@ -196,7 +200,7 @@ def judge_refusal(received: Received, request: Request, server: str, *, mask: Ma
         reason,
         transient=transient,
         # A 500 repeats on the same server, but is often a fault of that server alone; so is a list of known addresses.
-        elsewhere=transient or status == 500 or (status == 403 and not received.with_token),
+        elsewhere=transient or status == 500 or (status == 403 and (by_gateway or not received.with_token)),
         wait=retry_after(received.headers.get("retry-after"), now) or retry_info(body.get("retryInfo")),
         unknown_route=unknown_route,
         not_found=status == 404 and not unknown_route,
@@ -222,6 +226,8 @@ def _advice(received: Received, detail: str, request: Request, server: str, *, u
         advice = "fix what the server reports"
     elif status == 400 and server.startswith("http://") and _CLEAR_TEXT.search(detail):
         advice = "write https:// in {interface}_url="
+    elif status == 403 and detail.startswith(_GATEWAY):
+        advice = _CLOSED_SCAN if interface == "scan" else _CLOSED
     elif status in _WITHOUT_TOKEN and not received.with_token:
         advice = _WITHOUT_TOKEN[status].get(interface, _AUTHENTICATE)
     elif status >= 500 and not request.endpoint.safe:

@@ -24,7 +24,7 @@ from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
 from ledgerframes.recording import REPLAYED
 from ledgerframes.transport import Answer, Request, Sender
-from ledgerframes.transport.classify import ADMITS_KNOWN_ADDRESSES
+from ledgerframes.transport.classify import ADMITS_KNOWN
 from ledgerframes.transport.request import PREFIXES
 
 SKEW: Final = 2.0  # seconds; the header Date has whole seconds
@@ -80,7 +80,7 @@ def _failed(error: LedgerframesError, subject: str, interface: Interface) -> Ite
 
 def _refused(error: NotAuthorizedError, subject: str, interface: Interface) -> Finding:
     said = f"({error.status}): {error.detail}"
-    if ADMITS_KNOWN_ADDRESSES in str(error):
+    if ADMITS_KNOWN in str(error):
         return Finding(subject, "admission", "fail", f"refused {said}", remedy(error))
     if error.status == 401:
         return Finding(subject, "token", "fail", f"refused {said}", remedy(error))
