@@ -20,7 +20,7 @@ from ledgerframes.plot.contents import Axis, Bars, Content, Floats, Nothing, Ser
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.palette import hues_of
 from ledgerframes.plot.ranking import ranked
-from ledgerframes.plot.reading import ChartInput, floats, micros, part, texts
+from ledgerframes.plot.reading import ChartInput, floats, held, micros, part, texts
 from ledgerframes.short_ids import short_names
 
 _FATES: Final = {
@@ -242,7 +242,12 @@ def _bars(x: ChartInput, columns: tuple[str, str], title: str, label: str, top: 
     rows = rows[rows["moment"] == moment]
     number = rows["round"].max()
     rows = rows if np.isnan(number) else rows[rows["round"] == number]
-    when = f"at {moment_text(moment)} UTC" + ("" if np.isnan(number) else f", round {number:.0f}")
+    asked = str(frame.attrs.get("snapshot_time")).startswith("as asked")  # the server names no time of its own
+    stop = held(frame)[1]
+    last = moment if stop is None else min(moment, stop - 1)
+    when = f"{'asked for ' if asked else ''}at {moment_text(last)} UTC"
+    when += ", where the history ends" if last < moment else ""
+    when += "" if np.isnan(number) else f", round {number:.0f}"
     when += f", the last of {snapshots} snapshots" if snapshots > 1 else ""
     if rows.empty:
         served = plural(withheld, "party", "parties")
