@@ -9,7 +9,7 @@ from typing import Final
 
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError
 from ledgerframes.interfaces.history_pages import PageSource, named_maximum, too_much
-from ledgerframes.interfaces.paged_histories import HistoryPage
+from ledgerframes.interfaces.paged_histories import HistoryPage, OneNetwork
 from ledgerframes.paging.history import HistoryReader
 from ledgerframes.paging.modes import Outcome, PageQuery, Probing, Reading
 from ledgerframes.threads import ahead
@@ -46,16 +46,19 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
 
     Raises:
         RequestError: the servers gave no answer within the transport's attempts.
-        PagingError: the pages contradict each other.
+        PagingError: the pages contradict each other, or come from servers of two networks.
         PartialResultError: the servers that answer lag behind another one, or have pruned the following items.
     """
     stop = Stop()
     session = HistorySession(source.stoppable(stop), reader)
+    network = OneNetwork(source.history)
 
     def steps() -> Iterator[PageRows]:
         more = True
         while more:
             rows, more = session.step()
+            if len(source.servers) > 1:
+                network.check(rows.server, rows.page)
             if rows.outcome is Outcome.BEHIND and (not more or len(source.servers) == 1):
                 session.check_pruned()
             if not more and session.skipped:

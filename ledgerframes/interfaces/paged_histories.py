@@ -1,4 +1,7 @@
-"""The two histories that scan returns in pages, `PagedHistory`, and a page of one, `HistoryPage`, to be decoded."""
+"""The two histories that scan returns in pages, `PagedHistory`, and a page of one, `HistoryPage`, to be decoded.
+
+`OneNetwork` tells pages of two networks apart.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,17 @@ from ledgerframes.decoding.splitting import (
     raws_of,
     reason_of,
 )
-from ledgerframes.errors import DecodeError
+from ledgerframes.errors import DecodeError, PagingError
 from ledgerframes.interfaces.answers import reading, reads, update_item
 from ledgerframes.paging.cursor import PageIndex
 
 #: Maximum bytes of small pages that are decoded together.
 # A page of 50 items has 245 kB; alone, half of the decoding time goes into 48 columns, however few rows they have.
 TOGETHER: Final = 2_000_000
+#: How the name of the DSO's party begins, on every network.
+_DSO: Final = "DSO::"
+#: The items of a page that are examined for the network that they name.
+_FEW: Final = 50
 #: Items without a cursor, and why.
 Unplaced = tuple[tuple[bytes, DecodeError], ...]
 
@@ -241,3 +248,63 @@ def _named(raw: bytes) -> str:
         return str(msgspec.json.decode(members_of(raw)[b'"update_id"'], type=str))
     except (NotWholeError, KeyError, *UNREADABLE):
         return ""
+
+
+@dataclass
+class OneNetwork:
+    """The first page of each server of a read, which must not be another network's than those before it.
+
+    Attributes:
+        history: the history that is read.
+        pages: by server, its first page that is not empty.
+    """
+
+    history: PagedHistory
+    pages: dict[str, HistoryPage] = field(default_factory=dict)
+
+    def check(self, server: str, page: HistoryPage) -> None:
+        """Take a page of a server.
+
+        Raises:
+            PagingError: the server belongs to another network than one that sent a page before.
+        """
+        if server in self.pages or not len(page):
+            return
+        for other, sent in self.pages.items():
+            ours, theirs = (known_by(self.history, one, range(min(_FEW, len(one)))) for one in (sent, page))
+            if are_two(ours, theirs):
+                raise PagingError(
+                    f"{self.history.endpoint}: {other} and {server} belong to two networks, that of"
+                    f" {' and that of '.join(min(_dso_of(shown)) for shown in (ours, theirs))}. Leave one of them out"
+                    " of scan_url"
+                )
+        self.pages[server] = page
+
+
+def known_by(history: PagedHistory, page: HistoryPage, items: Sequence[int] | None = None) -> frozenset[str]:
+    """The network that a page, or some of its items, show: their synchronizers, and the DSO's party.
+
+    Their names end in a fingerprint.
+    """
+    items = range(len(page)) if items is None else items
+    try:
+        rows = history.decode_pages([(page, items)])
+    except DecodeError:  # the others show as much
+        return frozenset().union(*(known_by(history, page, [item]) for item in items if len(items) > 1))
+    found: set[str] = {*rows[history.index]["synchronizer_id"].to_pylist()}
+    if "events" in rows:
+        found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
+    return frozenset(found)
+
+
+def are_two(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether participants are those of two networks: they have nobody in common, though both name a DSO."""
+    return not ours & theirs and bool(_dso_of(ours) and _dso_of(theirs))
+
+
+def _dso(parties: pa.Array) -> set[str]:
+    return _dso_of(parties.flatten().unique().to_pylist())
+
+
+def _dso_of(named: Sequence[str] | frozenset[str]) -> set[str]:
+    return {one for one in named if one.startswith(_DSO)}

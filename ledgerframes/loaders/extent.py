@@ -17,7 +17,7 @@ from msgspec import Raw
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import BeginsLateWarning, DecodeError, PagingError, PartialResultError, RequestError, warn
 from ledgerframes.interfaces.answers import members_of
-from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, PagedHistory
+from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, OneNetwork, PagedHistory
 from ledgerframes.paging.cursor import Cursor, Window, before, wanted_window
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 FEW: Final = 50
 #: The beginning of a complete history.
 WHOLE: Final = Cursor(-(2**63), EARLIEST - 1)
-#: How the name of the DSO's party begins, on every network.
-DSO: Final = "DSO::"
 _TABLES: Final = ("events", "reassignments")
 # A network's history begins with the creation of its DSO, in one choice.
 _TEMPLATE: Final = "Splice.DsoBootstrap:DsoBootstrap"
@@ -78,13 +76,19 @@ def beginning_of(pages: PageSource, server: str | None = None) -> Beginning | No
 
 
 def having(pages: ScanPages, window: Window) -> ScanPages:
-    """The pages of servers that reach back as far as a window; otherwise those that begin first."""
+    """The pages of servers that reach back as far as a window; otherwise those that begin first.
+
+    Raises:
+        PagingError: the servers asked belong to two networks.
+    """
     begins: dict[str, Cursor] = {}
+    network = OneNetwork(pages.history)
     for server in pages.servers if len(pages.servers) > 1 else ():
         try:
             page = pages.send_page(PageQuery(None, 1), server=server).value
         except (RequestError, DecodeError):
             continue
+        network.check(server, page)
         if page.page_index.cursors:
             begins[server] = page.page_index.cursors[0]
             if window.names_start and len(begins) == 1 and not window.wants_before(begins[server]):
@@ -155,27 +159,6 @@ def _carried(item: bytes) -> Raw | None:
     """The update that an item of the other history carries, if it does."""
     update = members_of(item).get("update")
     return None if update is None or bytes(update) == b"null" else update
-
-
-def known_by(history: PagedHistory, page: HistoryPage, items: Sequence[int] | None = None) -> frozenset[str]:
-    """The network that a page, or some of its items, show: their synchronizers, and the DSO's party.
-
-    Their names end in a fingerprint.
-    """
-    items = range(len(page)) if items is None else items
-    try:
-        rows = history.decode_pages([(page, items)])
-    except DecodeError:  # the others show as much
-        return frozenset().union(*(known_by(history, page, [item]) for item in items if len(items) > 1))
-    found: set[str] = {*rows[history.index]["synchronizer_id"].to_pylist()}
-    if "events" in rows:
-        found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
-    return frozenset(found)
-
-
-def _dso(parties: pa.Array) -> set[str]:
-    named: Sequence[str] = parties.flatten().unique().to_pylist()
-    return {party for party in named if party.startswith(DSO)}
 
 
 def warn_of(beginning: Beginning, source: str) -> None:

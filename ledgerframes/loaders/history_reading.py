@@ -17,7 +17,7 @@ from ledgerframes.errors import DecodeError, InputError, PagingError, PartialRes
 from ledgerframes.frames import provenance, shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, PageSource
-from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY
+from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY, known_by
 from ledgerframes.loaders.declaring import HistoryRequest
 from ledgerframes.loaders.event_choice import NAMED
 from ledgerframes.loaders.extent import (
@@ -26,7 +26,6 @@ from ledgerframes.loaders.extent import (
     beginning_of,
     extent_of,
     having,
-    known_by,
     newest_time,
     nothing_shown,
     proven_by,

@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 
 import ledgerframes as lf
-from tests.asking import forwarded
+from tests.asking import asking, forwarded
 from tests.moving_window import place
 from tests.rigs.servers import connected, replica
 from tests.store.conftest import assert_whole
-from tests.transport.hostile_server import HostileServer
+from tests.transport.hostile_server import HostileServer, Reply
 
 PAGE = 20
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
@@ -87,6 +87,24 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, c
         pytest.raises(lf.errors.PagingError, match="another network answers there"),
     ):
         lf.load_history(of_url(server), start=start, page_size=PAGE)
+
+
+@pytest.mark.parametrize("part", [{}, {"start": "2025-03-03T09:05"}, {"last": "1h"}], ids=["all", "range", "last"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_load_from_scans_of_two_networks_is_refused(networks, turned, part):
+    """A scan that fails in the middle leaves the rest to the other one."""
+    left = [3]
+
+    def by(heard):
+        left[0] -= heard.target.endswith("/v2/updates") and b"after" in heard.body
+        return forwarded(networks[turned].sandbox.url, heard) if left[0] >= 0 else Reply(503)
+
+    with (
+        HostileServer(by) as server,
+        asking(server, networks[not turned].sandbox, attempts=2) as both,
+        pytest.raises(lf.errors.PagingError, match="belong to two networks"),
+    ):
+        lf.load_history(both, page_size=PAGE, **part)
 
 
 def test_objects_of_the_network_before_a_reset_are_not_mixed_with_pages_of_the_one_after_it(store, networks, caplog):

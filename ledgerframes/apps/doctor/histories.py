@@ -9,7 +9,8 @@ from typing import Final
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import LedgerframesError, StoreError
+from ledgerframes.errors import LedgerframesError, PagingError, StoreError
+from ledgerframes.interfaces.history_pages import ScanPages
 from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of, having
 from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text
@@ -36,9 +37,7 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
         Examine where the history begins, its migrations, its newest update, and whether several scans agree.
     """
     try:
-        pages = net.scan.update_pages
-        pages = replace(pages, sender=pages.sender.on(*scans))
-        extent = extent_of(net.scan, having(pages, EVERYTHING))
+        extent = extent_of(net.scan, _earliest(net, scans))
     except LedgerframesError as error:
         yield Finding(SUBJECT, "migrations", "fail", bare(error), "see the scans above")
         return
@@ -51,6 +50,15 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
     yield Finding(SUBJECT, "migrations", "ok", f"{shown} to {format_timestamp(extent.newest.micros)}")
     yield _newest(extent.newest)
     yield from _agreement(net, scans, extent.newest)
+
+
+def _earliest(net: Network, scans: Sequence[str]) -> ScanPages:
+    """The pages of the scans that begin first, or of the first one where two networks are told apart below."""
+    pages = net.scan.update_pages
+    try:
+        return having(replace(pages, sender=pages.sender.on(*scans)), EVERYTHING)
+    except PagingError:
+        return replace(pages, sender=pages.sender.on(scans[0]))
 
 
 def _begins(extent: Extent) -> Finding:

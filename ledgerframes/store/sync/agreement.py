@@ -15,8 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import DecodeError, PagingError, RequestError, StoppedError, StoreError
-from ledgerframes.interfaces.paged_histories import HistoryPage
-from ledgerframes.loaders.extent import known_by
+from ledgerframes.interfaces.paged_histories import HistoryPage, are_two, known_by
 from ledgerframes.paging.cursor import Cursor, PageIndex, before
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.paging.proofs import Proofs
@@ -24,7 +23,7 @@ from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, lies_in
 from ledgerframes.store.history_tables import HistoryTables
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.stored_tables import KNOWN_BY, NETWORK
-from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, are_two, first_update, further
+from ledgerframes.store.sync.beginnings import UNKNOWN, Beginnings, another_network, first_update, further
 from ledgerframes.store.sync.compare import Comparison, Shown, Tail, lacking_updates, tail_of
 from ledgerframes.store.sync.rejects import rejected_ids
 from ledgerframes.store.sync.servers import AgreedServers, DisagreesError, PageSize

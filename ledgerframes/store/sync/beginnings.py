@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PartialResultError, StoreError
-from ledgerframes.interfaces.paged_histories import HistoryPage
-from ledgerframes.loaders.extent import DSO, Beginning, known_by, proven_by
+from ledgerframes.interfaces.paged_histories import HistoryPage, are_two, known_by
+from ledgerframes.loaders.extent import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor, Window, before
 from ledgerframes.paging.proofs import NOTHING
 from ledgerframes.store.coverage import Interval
@@ -236,11 +236,6 @@ def further(servers: AgreedServers, server: str, page: HistoryPage) -> Iterator[
         if not len(page):
             return
         yield server, page
-
-
-def are_two(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether participants are those of two networks: they have nobody in common, though both name a DSO."""
-    return not ours & theirs and all(any(one.startswith(DSO) for one in shown) for shown in (ours, theirs))
 
 
 def another_network(server: str, begins: str, ours: str) -> StoreError:

@@ -10,7 +10,8 @@ from itertools import takewhile
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import PagingError, StoreError
-from ledgerframes.loaders.extent import MIGRATIONS, Beginning, first_cursors, known_by, warn_of
+from ledgerframes.interfaces.paged_histories import are_two, known_by
+from ledgerframes.loaders.extent import MIGRATIONS, Beginning, first_cursors, warn_of
 from ledgerframes.loaders.progress import Progress
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import (
@@ -27,7 +28,7 @@ from ledgerframes.store.coverage import (
 )
 from ledgerframes.store.history_tables import Fetched
 from ledgerframes.store.sync.agreement import Agreement
-from ledgerframes.store.sync.beginnings import FIRST, UNKNOWN, are_two, first_update
+from ledgerframes.store.sync.beginnings import FIRST, UNKNOWN, first_update
 from ledgerframes.store.sync.committing import Committer
 from ledgerframes.store.sync.compare import Comparison
 from ledgerframes.store.sync.fetching import Fetcher
