@@ -11,7 +11,7 @@ from ledgerframes.apps.doctor.diagnosis import Finding, bare
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import LedgerframesError, PagingError, StoreError
 from ledgerframes.interfaces.history_pages import ScanPages
-from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of, having
+from ledgerframes.loaders.extent import EVERYTHING, Extent, extent_of, having, sample_size
 from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text
 from ledgerframes.paging.cursor import Cursor
@@ -53,7 +53,7 @@ def examine_history(net: Network, scans: Sequence[str]) -> Iterator[Finding]:
 
 
 def _earliest(net: Network, scans: Sequence[str]) -> ScanPages:
-    """The pages of the scans that begin first, or of the first one where two networks are told apart below."""
+    """The pages of the scans that begin first, or of the first one: two networks are named below."""
     pages = net.scan.update_pages
     try:
         return having(replace(pages, sender=pages.sender.on(*scans)), EVERYTHING)
@@ -104,12 +104,15 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
         return
     begins = {server: beginning.first for server, beginning in beginnings.known.items()}
     late = {server: begin for server, begin in begins.items() if begin > min(begins.values())}
-    shown = "show the same history" if late else "show the same beginning"
+    shown = "belong to one network" if late else "show the same beginning"
     yield Finding(SUBJECT, "one network", "ok", f"all {len(scans)} scans {shown}")
     for server, begin in late.items():
         text = f"{source_of(server)} shows it only from {begin} on: it has pruned what came before"
         yield Finding(SUBJECT, "shorter", "warn", text, "older updates are read from the other scans")
-    lagging = [server for server in scans if not _has(net, server, newest)]
+    reach = {server: _last(net, server, newest) for server in scans}
+    # Of a live ledger those asked last show more, so the others are asked for that.
+    top = max([newest, *(last for last in reach.values() if last is not None)])
+    lagging = [server for server in scans if reach[server] != top and _last(net, server, top) is None]
     if lagging:
         text = f"{', '.join(lagging)} does not have the newest update yet"
         yield Finding(SUBJECT, "same end", "warn", text, "nothing is lost: a sync takes what a scan has shown only")
@@ -117,10 +120,11 @@ def _agreement(net: Network, scans: Sequence[str], newest: Cursor) -> Iterator[F
         yield Finding(SUBJECT, "same end", "ok", "all of them have the newest update")
 
 
-def _has(net: Network, server: str, newest: Cursor) -> bool:
+def _last(net: Network, server: str, place: Cursor) -> Cursor | None:
+    """The last update on a page that begins at a place; None if the scan shows none there."""
     pages = net.scan.update_pages.leniently()
-    request = PageQuery(Cursor(newest.migration_id, newest.micros - 1), 1)
+    request = PageQuery(Cursor(place.migration_id, place.micros - 1), sample_size(pages))
     try:
-        return bool(pages.send_page(request, server=server).value.page_index.cursors)
+        return max(pages.send_page(request, server=server).value.page_index.cursors, default=None)
     except LedgerframesError:
-        return False
+        return None
