@@ -14,9 +14,9 @@ import msgspec
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, NoAnswerError, RequestError, StatusError
 from ledgerframes.interfaces.paged_histories import EVENT_HISTORY, HistoryPage, PagedHistory
-from ledgerframes.paging.cursor import Bound, Cursor, bound
+from ledgerframes.paging.cursor import Bound, Cursor, before, bound
 from ledgerframes.paging.modes import PageQuery
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import EARLIEST, format_timestamp
 from ledgerframes.transport import Answer, Endpoint, Request, Sender, Stop
 
 T = TypeVar("T")
@@ -26,6 +26,8 @@ UPDATES: Final = Endpoint("scan", "POST", "/v2/updates")
 EVENTS: Final = Endpoint("scan", "POST", "/v0/events")
 # The servers' wording: "Exceeded limit maximum (2000 > 1000)."; an operator may set a lower maximum than 1,000.
 _MAXIMUM: Final = re.compile(r"maximum \(\d+ > (\d+)\)")
+#: What a sync asks for the beginning of migration 0 by.
+_BELOW_ZERO: Final = before(Cursor(0, EARLIEST))
 _log = logging.getLogger("ledgerframes.transport")
 
 #: What to ask for after a failure, if that is something else.
@@ -104,20 +106,25 @@ class ScanPages:
         elif self.lenient:
             read = _Lenient(self.history, several=len(servers) > 1)
 
+        after = query.after
+
         def revised(_request: Request, error: RequestError) -> Request | None:
-            nonlocal query
+            nonlocal query, after
             failed = error.server if isinstance(error, StatusError) else servers[0] if len(servers) == 1 else None
             named = named_maximum(error)
             if failed is not None and named is not None:  # or every later page and sync would be refused again
                 learn_largest(self.largest_pages, failed, named)
             allowed = None if named is None or not 0 < named < query.page_size else PageQuery(query.after, named)
             smaller = allowed if revise is None else revise(error)
-            if smaller is None:
+            if smaller is not None:
+                query = smaller
+            elif after == _BELOW_ZERO and isinstance(error, StatusError) and error.status == 400:
+                after = None  # a server that refuses negative migration ids has none: what follows them is all it has
+            else:
                 return None
-            query = smaller
-            return self.page_request(query.after, query.page_size)
+            return self.page_request(after, query.page_size)
 
-        request = self.page_request(query.after, query.page_size)
+        request = self.page_request(after, query.page_size)
         return sender.send(request, read=read, revise=revised, attempts=1 if once else None)
 
     @property

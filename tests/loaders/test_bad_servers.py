@@ -109,6 +109,17 @@ def test_an_item_that_one_server_spoils_comes_from_the_other(small):
     assert (page.server, page.value.unplaced) == (small.sandbox.scan_url, ())
 
 
+def test_a_server_that_refuses_negative_migration_ids_can_be_synced(base, wanted, tmp_path):
+    def by(heard):
+        refused = json.loads(heard.body or b"{}").get("after", {}).get("after_migration_id", 0) < 0
+        return answer({"error": "negative"}, 400) if refused else forwarded(base.sandbox.scan_url, heard)
+
+    with HostileServer(by) as server, connected(server.url) as net:
+        store = lf.open_store(tmp_path / "lake")
+        assert store.sync(net, progress=False).complete
+        assert_same(store.load("updates"), wanted, "updates")
+
+
 def test_follow_outlives_every_bad_answer(tmp_path, caplog):
     with lf.sandbox(updates=60) as base:
         bad = []
