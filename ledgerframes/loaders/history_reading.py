@@ -337,19 +337,22 @@ class _Load:
             PagingError: the server returns no update of the first page.
         """
         again = PageQuery(first.query.after, min(first.query.page_size, _REPEATED))
-        # Ask the server that sent it; another one may lag or order ties differently.
-        answer = self.source.send_page(again, server=(first.server,))
+        # The server that sent it, since another one may lag or order ties differently; any one if it has gone away.
+        try:
+            answer = self.source.send_page(again, server=first.server)
+        except (RequestError, DecodeError):
+            answer = self.source.send_page(again)
         page, shown = answer.value, first.page.page_index
         if {*page.page_index.update_ids} & {*shown.update_ids}:
             return
-        begin = beginning_of(self.source, first.server)
+        begin = beginning_of(self.source, answer.server)
         pruned = begin is not None and begin.first > shown.cursors[:_REPEATED][-1]
         if pruned and known_by(self.source.history, page) & known_by(self.source.history, first.page):
             return
         raise PagingError(
-            f"{self.source.history.endpoint}: {first.server} shows nothing any more of what it showed when the load"
-            " began: another network answers there, or the server was restored, or pruned everything. Nothing of this"
-            " load can be trusted; load again"
+            f"{self.source.history.endpoint}: {answer.server} shows nothing any more of what {first.server} showed when"
+            " the load began: another network answers there, or the server was restored, or pruned everything. Nothing"
+            " of this load can be trusted; load again"
         )
 
     def attrs(self) -> dict[str, Any]:

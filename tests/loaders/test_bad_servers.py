@@ -109,6 +109,18 @@ def test_an_item_that_one_server_spoils_comes_from_the_other(small):
     assert (page.server, page.value.unplaced) == (small.sandbox.scan_url, ())
 
 
+def test_a_scan_that_goes_away_in_the_middle_does_not_fail_a_load_that_another_one_finishes(base, wanted):
+    left = [4]
+
+    def by(heard):
+        left[0] -= 1
+        return forwarded(base.sandbox.scan_url, heard) if left[0] >= 0 else Reply(hang_up="body")
+
+    with HostileServer(by) as server, connected(server.url, base.sandbox.scan_url) as net:
+        assert_same(lf.load_updates(net, page_size=25), wanted, "updates")
+        assert left[0] >= -4  # what is asked of it for nothing
+
+
 def test_a_server_that_refuses_negative_migration_ids_can_be_synced(base, wanted, tmp_path):
     def by(heard):
         refused = json.loads(heard.body or b"{}").get("after", {}).get("after_migration_id", 0) < 0
