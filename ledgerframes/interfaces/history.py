@@ -186,6 +186,7 @@ class HistorySession:
                 f" {self.reader.last}; it lags behind. Try later, or name more scans in scan_url"
             )
         _log.warning("%s showed updates that it no longer returns; the read ends with them", server)
+        self.reader.withdrawn = True
         return self._with_held_back(showing)
 
     def check_pruned(self) -> None:

@@ -31,7 +31,7 @@ from ledgerframes.loaders.extent import (
     proven_by,
     warn_of,
 )
-from ledgerframes.loaders.planning import Plan, plan_windows
+from ledgerframes.loaders.planning import Plan, plan_with_end
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.table_loader import needing
 from ledgerframes.objects.history import ObjectHistory
@@ -151,6 +151,7 @@ class _Load:
         self._waiting: list[PageRows] = []  # pages that are not decoded yet
         self._last: Cursor | None = None  # of the kept rows
         self._newest: Cursor | None = None  # of the whole history, if the range is empty
+        self._shown: Cursor | None = None  # the newest update when the size was estimated
 
     @contextmanager
     def pages(self) -> Iterator[Iterator[PageRows]]:
@@ -226,7 +227,7 @@ class _Load:
         if full and self._estimate is None:
             # Without an estimate the running counts below are the bound.
             with suppress(RequestError, DecodeError):
-                self._estimate = plan_windows(self._net, [self._request.window])
+                self._estimate, self._shown = plan_with_end(self._net, self._request.window)
         estimate = self._estimate
         too_many = estimate is not None and (estimate.rows > most.updates or estimate.megabytes * 1e6 > most.bytes)
         if too_many or self._updates > most.updates or self._bytes > most.bytes:
@@ -380,7 +381,9 @@ class _Load:
 
     @property
     def _behind(self) -> bool:
-        """Whether objects end at a gap, or rows before the newest update, from which `last` counts back."""
+        """Whether objects end at a gap, or rows before the newest update that a server has shown."""
         newest, last = self._request.counted_from, self._last
         behind = newest is not None and (last is None or last.micros < newest)
-        return behind or (self.objects is not None and self.objects.cut)
+        if self._shown is not None and self.objects is None and self._request.history is UPDATE_HISTORY:
+            behind = behind or last is None or last < self._shown
+        return behind or self.reader.withdrawn or (self.objects is not None and self.objects.cut)

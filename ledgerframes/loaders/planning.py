@@ -164,9 +164,19 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
 
 def plan_windows(net: Network, windows: Sequence[Window], name: str = "") -> Plan:
     """Estimate what reading several windows takes; `name` describes them in words."""
+    return _with_end(net, windows, name)[0]
+
+
+def plan_with_end(net: Network, window: Window) -> tuple[Plan, Cursor | None]:
+    """Estimate what reading a window takes; also the newest update that is there."""
+    return _with_end(net, [window])
+
+
+def _with_end(net: Network, windows: Sequence[Window], name: str = "") -> tuple[Plan, Cursor | None]:
     began = net.stats.snapshot().requests
     extent = extent_of(net.scan, having(net.scan.update_pages, EVERYTHING))
-    return _planned(net, extent, windows, name, spent=net.stats.snapshot().requests - began)
+    planned = _planned(net, extent, windows, name, spent=net.stats.snapshot().requests - began)
+    return planned, None if extent is None else extent.newest
 
 
 def plan_missing(net: Network, wanted: Window, missing: Sequence[Window]) -> Plan:

@@ -41,6 +41,7 @@ class HistoryReader:
         mode: its current mode.
         largest: the largest page that each server has sent.
         lost_overlap: whether it has continued without an update that was shown before, or could not find one again.
+        withdrawn: whether it has ended with updates that their server no longer shows.
         reopened: how often the last group has been read again.
     """
 
@@ -56,6 +57,7 @@ class HistoryReader:
     largest: dict[str, int] = field(default_factory=dict)
     mode: Mode = field(init=False)
     lost_overlap: bool = False
+    withdrawn: bool = False
     reopened: int = 0
     _preferred: int = MAXIMUM
     _arrived: int = 0  # pages since the page size changed

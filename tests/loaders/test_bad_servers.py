@@ -132,6 +132,21 @@ def test_a_server_that_refuses_negative_migration_ids_can_be_synced(base, wanted
         assert_same(store.load("updates"), wanted, "updates")
 
 
+@pytest.mark.parametrize(("size", "rows"), [(25, 40), (50, 50)], ids=["by what it looked at", "by its first page"])
+def test_a_load_that_ends_before_what_it_was_shown_is_not_complete(base, size, rows):
+    """Several scans stand behind one address, and one of them lags."""
+    with replica(base.sandbox, lag=20) as late:
+
+        def by(heard):
+            asked = json.loads(heard.body or b"{}")
+            newest = asked.get("page_size") != size or (size > 40 and "after" not in asked)
+            return forwarded(base.sandbox.scan_url if newest else late.scan_url, heard)
+
+        with HostileServer(by) as server, connected(server.url) as net:
+            frame = lf.load_updates(net, page_size=size)
+    assert (len(frame), frame.attrs["complete"], "known_to" in frame.attrs) == (rows, False, True)
+
+
 def test_follow_outlives_every_bad_answer(tmp_path, caplog):
     with lf.sandbox(updates=60) as base:
         bad = []
