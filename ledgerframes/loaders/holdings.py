@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -92,8 +93,14 @@ class Parts:
             )  # fmt: skip
         except StatusError as error:
             # Servers refuse more than 1,000 holdings in total, and do not report which parties have how many.
-            if error.status != 400 or "limit" not in error.detail.lower() or len(parties) == 1:
+            if error.status != 400 or "limit" not in error.detail.lower():
                 raise
+            if len(parties) == 1:
+                raise StatusError(
+                    f"{_ENDPOINT}: {parties[0]} alone has more coins than the server adds up: {error.detail}. What to"
+                    " do: lf.load_coins lists them",
+                    status=error.status, detail=error.detail, server=error.server,
+                ) from error  # fmt: skip
             middle = len(parties) // 2
             # By halves: the number of holdings is not known, so neither is the right number of parts.
             self.ask(parties[:middle])
@@ -118,7 +125,14 @@ class Parts:
                 raise ValueError(
                     f"the answer is from {format_timestamp(micros)}, asked was {format_timestamp(self.wanted)}"
                 )
-            items = {_party_of(item): item for item in items_of(members, "summaries", _ENDPOINT)}
+            migration_id = _number.decode(members.get("migration_id", Raw(b"null")))
+            if migration_id not in {None, self.migration_id}:
+                raise ValueError(f"the answer is of migration {migration_id}, asked was {self.migration_id}")
+            sent = items_of(members, "summaries", _ENDPOINT)
+            items = {_party_of(item): item for item in sent}
+            if len(items) < len(sent):
+                counted = Counter(map(_party_of, sent))
+                raise ValueError(f"{counted.most_common(1)[0][0]} comes twice: which of its sums counts is unknown")
         # The rest is asked at the time and round of the first answer: the newest snapshot may change meanwhile.
         self.record_time, self.number, self.pinned = micros, number, True
         # By party: the order differs from the request, and parties without holdings are missing.

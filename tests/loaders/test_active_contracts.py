@@ -149,7 +149,11 @@ BROKEN = {
         {"created_events": [{"template_id": "a:B:Amulet"}]}, lf.errors.DecodeError, "contract_id|owner",
     ),
     "no object": ({"created_events": [5]}, lf.errors.DecodeError, "item 0"),
-    "no snapshot": (answer({"error": "No snapshot found"}, 404), lf.errors.NotFoundError, "No snapshot found"),
+    "no snapshot": (
+        answer({"error": "No snapshot found"}, 404), lf.errors.NotFoundError,
+        r"snapshot \(migration 4, 2026-01-30T06.*\): No snapshot found\. What to do: lf.snapshot_times",
+    ),
+    "a contract twice": ({"created_events": [*map(created, (1, 2, 1))]}, lf.errors.PagingError, "contract 001 .*twice"),
 }  # fmt: skip
 
 

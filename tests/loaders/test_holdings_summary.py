@@ -2,7 +2,7 @@
 
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.holdings import SnapshotWarning
-from tests.asking import asking, forwarded
+from tests.asking import asking, asking_one, forwarded
 from tests.transport.hostile_server import HostileServer, answer, text
 
 FEES = [
@@ -32,6 +32,7 @@ class Holdings:
         stray: the place of the snapshot that it gives, whatever was asked …
         strays_from: … from this answer on, from 1.
         echoes: repeats the time asked for, as the contract has it, instead of the snapshot's own.
+        other: the migration that it gives, whatever was asked.
         fees: serves fees, of round 500 where no round is asked for.
         most: parties in one request.
     """
@@ -40,6 +41,7 @@ class Holdings:
     moving: bool = False
     stray: int | None = None
     strays_from: int = 1
+    other: int | None = None
     echoes: bool = False
     fees: bool = True
     most: int = 10
@@ -63,7 +65,7 @@ class Holdings:
             self.snapshots.append((times[-1] + pd.Timedelta("1h")).isoformat())
         told = {
             "record_time": body["record_time"] if self.echoes else found.isoformat().replace("+00:00", "Z"),
-            "migration_id": body["migration_id"],
+            "migration_id": self.other or body["migration_id"],
             "summaries": [self.summary(one, found.hour, body) for one in body["owner_party_ids"] if one[0] != "d"],
         }
         if self.fees:
@@ -163,6 +165,17 @@ def test_an_answer_of_a_later_snapshot_than_asked_is_an_error(match):
         pytest.raises(lf.errors.DecodeError, match=r"answer is from 2026-01-30T03.*01:00"),
     ):
         load(net, record_time=f"{DAY}01:00:00Z", match=match)
+
+
+def test_an_answer_of_another_migration_or_of_a_party_twice_is_an_error_and_too_many_coins_name_the_way():
+    with serving(other=3) as (net, _), pytest.raises(lf.errors.DecodeError, match="of migration 3, asked was 4"):
+        load(net)
+    answered = Holdings(fees=False).answer
+    twice = HostileServer(lambda heard: answered(replace(heard, body=heard.body.replace(b"carol", b"alice"))))
+    with twice as server, asking_one(server.url) as net, pytest.raises(lf.errors.DecodeError, match=r"alice.* twice"):
+        load(net)
+    with serving(most=0) as (net, _), pytest.raises(lf.errors.StatusError, match=r"alice::12 alone .*lf\.load_coins"):
+        load(net)
 
 
 TIMES = [f"{DAY}01:00:00Z", f"{DAY}02:00:00Z"]

@@ -124,12 +124,22 @@ class SnapshotReader:
 
     def _ask(self, part: dict[str, Any], token: Token | None) -> SnapshotPage:
         options = {"record_time": format_timestamp(self.place.micros), "migration_id": self.place.migration_id}
-        answer, self.page_size = as_many_as_allowed(
-            self.page_size,
-            lambda size: self.one.raw(
-                self.table.name, **options, **part, after=token, page_size=size, route=self.route
-            ),
-        )
+        try:
+            answer, self.page_size = as_many_as_allowed(
+                self.page_size,
+                lambda size: self.one.raw(
+                    self.table.name, **options, **part, after=token, page_size=size, route=self.route
+                ),
+            )
+        except NotFoundError as error:
+            if error.unknown_route:
+                raise
+            # A scan may prune a snapshot whose time it has just named, or whose first pages it has sent.
+            raise NotFoundError(
+                f"{self.table.endpoints[0]}: {error.server} does not have the snapshot {self.place}: {error.detail}."
+                " What to do: lf.snapshot_times lists those that are left",
+                status=error.status, detail=error.detail, server=error.server,
+            ) from error  # fmt: skip
         self.route = cast("Route", answer.request.path.split("/")[1])
         return self._read(answer.value)
 
