@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -193,7 +194,7 @@ class Extent:
 
 
 def newest_time(scan: Scan) -> int:
-    """The newest record time that a scan shows, in microseconds: what `last` counts back from.
+    """The newest record time that any scan shows, in microseconds: what `last` counts back from.
 
     Raises:
         PartialResultError: it shows none.
@@ -201,7 +202,18 @@ def newest_time(scan: Scan) -> int:
     extent = extent_of(scan, having(scan.update_pages, EVERYTHING))
     if extent is None:
         raise PartialResultError(f"{nothing_shown(scan)}, so last= has nothing to count back from")
-    return extent.newest.micros
+    return furthest(scan, extent).newest.micros
+
+
+def furthest(scan: Scan, extent: Extent) -> Extent:
+    """The extent of the scan that shows the newest update, where the one examined is a minute or more behind it."""
+    for server in scan.update_pages.servers:
+        beyond = Cursor(extent.newest.migration_id, min(extent.newest.micros + _RECENT, LATEST))
+        one = replace(extent.pages, sender=scan.update_pages.sender.on(server))
+        with suppress(RequestError, DecodeError, PagingError):
+            if server != extent.pages.servers[0] and first_after(one, beyond) is not None:
+                extent = extent_of(scan, one) or extent
+    return extent
 
 
 def nothing_shown(scan: Scan) -> str:

@@ -17,6 +17,7 @@ from ledgerframes.loaders.extent import (
     extent_of,
     first_cursors,
     frame_of,
+    furthest,
     having,
     newest_of,
     nothing_shown,
@@ -151,6 +152,8 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
     wanted = wanted_window(start, end, last, now=0)
     began = net.stats.snapshot().requests
     extent = extent_of(net.scan, having(net.scan.update_pages, wanted))
+    if last is not None and extent is not None:
+        extent = furthest(net.scan, extent)
     spent = net.stats.snapshot().requests - began
     if extent is None and last is not None:
         raise PartialResultError(f"{nothing_shown(net.scan)}, so last= has nothing to count back from")

@@ -5,6 +5,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.errors import BeginsLateWarning
+from tests.rigs.servers import replica
 
 LOADERS = ["history", "updates", "events", "reassignments", "verdicts"]
 
@@ -139,6 +140,14 @@ def test_of_several_scans_the_one_that_has_the_range_is_read(name, which, turned
         assert list(frame.update_id) == list(expected.update_id)
         for attribute in ("complete", "from_beginning", "begins_late", "range"):
             assert frame.attrs[attribute] == expected.attrs[attribute]
+
+
+def test_of_several_scans_last_counts_back_from_the_newest_update_of_all(hour, store):
+    with replica(hour.sandbox, lag=150) as behind, lf.connect(scan_url=[behind.scan_url, *hour.scan.servers]) as both:
+        assert list(lf.load_updates(both, last="3min").update_id) == list(lf.load_updates(hour, last="3min").update_id)
+        assert lf.plan(both, last="3min").range == lf.plan(hour, last="3min").range
+        report = store.sync(both, last="3min", progress=False)
+        assert report.counted_from == lf.load_updates(hour, last="3min").attrs["counted_from"]
 
 
 def test_of_several_scans_plan_and_doctor_see_what_a_load_reads(several, hour, pruned):
