@@ -210,19 +210,6 @@ def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, items, ki
     assert loads(world, items, Faults({kind: 0.2}, seed=5), times) >= 0.99 * times
 
 
-def test_mixed_faults_do_not_stop_a_load(world, items):
-    assert loads(world, items, Faults(dict.fromkeys(RETRYABLE, 0.02), seed=9), 8) == 8
-
-
-def test_what_was_loaded_before_a_fault_can_be_kept(world, items):
-    script = Faults(sequence=("ok", "ok", "ok", *["500"] * 50))
-    with started(world=world, faults=script) as server, connected(server.scan_url) as net:
-        frame = lf.load_updates(net, limit=300, page_size=50, allow_partial=True, progress=False)
-    assert frame.attrs["complete"] is False
-    assert 0 < len(frame) < 300
-    assert list(frame.update_id) == [item["update_id"] for item in items[: len(frame)]]
-
-
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # the bootstrap may be among the late
 def test_updates_that_appear_late_are_not_lost_by_a_read_that_begins_after_them(world, items):
     with started(world=world, late=0.5) as server, connected(server.scan_url) as net:

@@ -239,14 +239,6 @@ def test_lowered_and_capped_pages_lose_nothing(net, truth, habit, cap, page_size
     assert list(frame.update_id) == ids(truth[:400])
 
 
-def test_a_lagging_server_does_not_end_a_read(net, truth):
-    world = net.sandbox.world
-    with started(world=world, lag=300) as behind, started(world=world) as ahead:
-        for urls in ([behind.scan_url, ahead.scan_url], [ahead.scan_url, behind.scan_url]):
-            with lf.connect(scan_url=urls) as other:
-                assert list(lf.load_updates(other, **ALL).update_id) == ids(truth)
-
-
 @pytest.mark.parametrize("end", ["2099-01-01", (7, "2099-01-01")], ids=str)
 def test_a_range_that_ends_after_what_is_shown_is_not_complete_and_has_no_gap(net, history, end):
     start = history.updates.record_time.iloc[-200]

@@ -6,7 +6,7 @@ from email.utils import formatdate
 
 import msgspec
 import pytest
-from hostile_server import HostileServer, Reply, answer, text, unused_port, zipped
+from hostile_server import HostileServer, Reply, answer, text, unused_port
 
 from ledgerframes.errors import (
     ConflictError,
@@ -209,15 +209,3 @@ def test_a_revised_request_is_sent_without_a_wait(fault, serve, transport, clock
     assert got.request == PAGES.request(json={"page_size": 5})
     assert [request.content for request, _ in seen] == [b'{"page_size":9}']
     assert clock.sleeps == []
-
-
-@pytest.mark.parametrize(
-    "fault", [zipped(b"x" * 9999), Reply(body=b'{"a'), Reply(hang_up="before")], ids=["too large", "damaged", "cut off"]
-)
-def test_revise_hears_of_faults_without_a_status_too(fault, serve, transport):
-    errors = []
-    server = serve(fault, answer({}))
-    transport(scan_url=server.url, max_answer_bytes=100).send(
-        PAGES.request(), read=msgspec.json.decode, revise=lambda request, error: errors.append(error) or request
-    )
-    assert [type(error) for error in errors] == [NoAnswerError]
