@@ -271,7 +271,7 @@ class OneNetwork:
         if server in self.pages or not len(page):
             return
         for other, sent in self.pages.items():
-            ours, theirs = (known_by(self.history, one, range(min(_FEW, len(one)))) for one in (sent, page))
+            ours, theirs = map(_named_by, (sent, page))
             if are_two(ours, theirs):
                 raise PagingError(
                     f"{self.history.endpoint}: {other} and {server} belong to two networks, that of"
@@ -295,6 +295,18 @@ def known_by(history: PagedHistory, page: HistoryPage, items: Sequence[int] | No
     if "events" in rows:
         found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
     return frozenset(found)
+
+
+def _named_by(page: HistoryPage) -> frozenset[str]:
+    """The network that the first items of a page show, also by who was informed of a request."""
+    items = range(min(_FEW, len(page)))
+    known = known_by(page.history, page, items)
+    if page.history is not EVENT_HISTORY:
+        return known
+    try:
+        return known | _dso(page.history.decode_pages([(page, items)])["views"]["informees"])
+    except DecodeError:
+        return known
 
 
 def are_two(ours: frozenset[str], theirs: frozenset[str]) -> bool:

@@ -105,6 +105,9 @@ def test_a_load_from_scans_of_two_networks_is_refused(networks, turned, part):
         pytest.raises(lf.errors.PagingError, match="belong to two networks"),
     ):
         lf.load_history(both, page_size=PAGE, **part)
+    networks_of = lf.connect(scan_url=[net.sandbox.scan_url for net in networks])
+    with networks_of as both, pytest.raises(lf.errors.PagingError, match="belong to two networks"):
+        lf.load_verdicts(both)
 
 
 def test_objects_of_the_network_before_a_reset_are_not_mixed_with_pages_of_the_one_after_it(store, networks, caplog):
