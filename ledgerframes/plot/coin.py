@@ -75,7 +75,7 @@ def rewards(
     coupons = np.nan_to_num(floats(frame, "coupons")) if "coupons" in frame else np.ones(len(frame))
     unpriced = int(coupons[np.isnan(values) & (happened == "created")].sum())
     more = f" and {plural(unpriced, 'coupon')} of unknown worth" if unpriced else ""
-    parts += [f"{amount_text(sums['created'])}{more} created", *_open(frame, happened)]
+    parts += [f"{amount_text(sums['created'])}{more} created", *_open(frame)]
     known = wanted & ~np.isnan(values)
     if not known.any():
         none = f"no rewards were {'claimed, expired or withdrawn' if by == 'outcome' else 'claimed'} in this range"
@@ -106,13 +106,12 @@ def _flows_of(x: Any) -> Any:
     return flows
 
 
-def _open(frame: pd.DataFrame, happened: Any) -> list[str]:
-    """The number of coupons that are neither claimed nor expired, if all of them were seen."""
-    if "coupons" not in frame or not begins(frame):
+def _open(frame: pd.DataFrame) -> list[str]:
+    """The number of coupons that are open at the end, if the frame is known to begin with the ledger."""
+    edges = proof_of(frame).get("edges")
+    if not edges or not begins(frame) or not edges["open_at_end"]["rows"]:
         return []
-    coupons = np.nan_to_num(floats(frame, "coupons"))
-    left = int(coupons[happened == "created"].sum() - coupons[happened != "created"].sum())
-    return [f"{plural(left, 'coupon')} open"] if left > 0 else []
+    return [f"{plural(edges['open_at_end']['rows'], 'coupon')} open"]
 
 
 @chart(mint_burn, over_time=True)
