@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -17,6 +17,25 @@ Micros = npt.NDArray[np.int64]
 Scale = Literal["time", "round", "duration", "amount", "count", "percent"]
 _MARKED: Final = 25  # lines of fewer values have a marker at each
 _SHAPED: Final = 5  # from so many lines on, shapes tell them apart too
+_ROUNDS: Final = 8  # an axis of rounds is at least so many bars wide
+_HOUR: Final = 3.6e9  # microseconds: as long is an axis of one time
+_AIR: Final = 0.12  # of an axis upward, so that no bar touches the frame
+_AIR_FOR_WORDS: Final = 0.28  # with words above the bars
+
+Ends = tuple[float, float]
+
+
+def _heights(series: Sequence[Series]) -> tuple[Floats, Floats]:
+    """How far bars go below and above 0 when they are put one upon the other."""
+    values = np.array([one.values for one in series])
+    return np.minimum(values, 0).sum(axis=0), np.maximum(values, 0).sum(axis=0)
+
+
+def _upward(low: float, high: float, air: float) -> Ends:
+    """The ends of an axis upward, from 0 or from below the lowest value."""
+    low, high = min(low, 0.0), max(high, 0.0)
+    more = air * (high - low) or 1.0
+    return (low - more if low < 0 else 0.0), (high + more if high > 0 or low == 0 else 0.0)
 
 
 @dataclass(frozen=True)
@@ -126,9 +145,25 @@ class Stack(Titled):
     events: tuple[EventLine, ...] = ()
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> Ends:
         """From when to when it is drawn."""
         return float(self.edges[0]), float(self.edges[-1])
+
+    @property
+    def across(self) -> Ends:
+        """The ends of the x axis: a single round is not as wide as the axes."""
+        low, high = self.ends
+        air = max(0.0, _ROUNDS * float(self.edges[1] - self.edges[0]) - (high - low)) / 2
+        if self.x.scale == "round":
+            return low - air, high + air
+        # A tick at the very end would name the next day, or month.
+        return low, high - (1e-9 * abs(high) if self.x.scale == "time" else 0.0)
+
+    @property
+    def upward(self) -> Ends:
+        """The ends of the y axis."""
+        down, up = _heights(self.series)
+        return _upward(float(down.min()), float(up.max()), _AIR_FOR_WORDS if self.marks else _AIR)
 
 
 @dataclass(frozen=True)
@@ -152,10 +187,26 @@ class Steps(Titled):
     events: tuple[EventLine, ...] = ()
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> Ends:
         """From when to when it is drawn."""
         at = np.concatenate([series.at for series in self.series])
         return float(at.min()), float(at.max() if self.end is None else self.end)
+
+    @property
+    def across(self) -> Ends:
+        """The ends of the x axis, around the first and the last marker."""
+        low, high = self.ends
+        air = 0.02 * (high - low) or (_HOUR if self.x.scale == "time" else 1.0) / 2
+        return low - air, high + (air if self.end is None else 0.0)
+
+    @property
+    def upward(self) -> Ends:
+        """The ends of the y axis."""
+        values = np.concatenate([series.values for series in self.series])
+        low, high = float(values.min()), float(values.max())
+        if self.y.logarithmic:
+            return low * 0.85, high * (high / low) ** 0.14
+        return self.y.limits or _upward(low, high, _AIR)
 
     @property
     def filled(self) -> bool:
@@ -195,11 +246,10 @@ class Bars(Titled):
     @property
     def ends(self) -> tuple[Floats, Floats]:
         """Both ends of each bar, below and above 0."""
-        values = np.array([series.values for series in self.series])
-        return np.minimum(values, 0).sum(axis=0), np.maximum(values, 0).sum(axis=0)
+        return _heights(self.series)
 
     @property
-    def reach(self) -> tuple[float, float]:
+    def reach(self) -> Ends:
         """The ends of the axis: those of the bars, but for that of the others."""
         down, up = (ends[: len(self.names) - self.rest] for ends in self.ends)
         return float(down.min(initial=0.0)), float(up.max(initial=0.0))
@@ -302,6 +352,12 @@ class Panels(Titled):
 
     panels: tuple[Stack | Steps, ...]
     columns: int = 1
+
+    @property
+    def across(self) -> Ends:
+        """The ends of an x axis that all share."""
+        lows, highs = zip(*(panel.across for panel in self.panels), strict=True)
+        return min(lows), max(highs)
 
 
 Content = Nothing | Stack | Steps | Bars | Flows | Matrix | Panels

@@ -112,6 +112,9 @@ def test_a_case_is_one_content_that_both_libraries_draw(name, case):
         assert np.isfinite([value for series in series_of(content) for value in series.values]).all()
     assert ax._left_title.get_text().replace("\n", " ") == content.title
     assert content.title in figure.layout.title.text
+    if isinstance(content, Stack | Steps):
+        upward = figure.layout.yaxis.range
+        assert [10**end for end in upward] if content.y.logarithmic else upward == pytest.approx(ax.get_ylim())
     assert overlapping(words(ax)) == []
     assert outside_of_the_figure(ax, words(ax)) == []
 
@@ -340,11 +343,15 @@ def test_a_small_figure_is_drawn_whatever_its_nodes_have_become(node):
     assert drawn["layout"]["modebar"]["remove"][0] == "pan"
 
 
-def test_a_bar_alone_has_ticks_beside_it():
-    axis = lf.plot.in_flight(USUAL["in_flight"].iloc[:1], backend="plotly").layout.xaxis
+def test_one_bar_round_or_time_has_an_axis_around_it_with_ticks_that_tell_apart():
+    figures = {name: getattr(lf.plot, name)(USUAL[name].iloc[:1], backend="plotly")
+               for name in ("in_flight", "issuance", "validators", "balances")}  # fmt: skip
+    duration, rounds, first, time = (figure.layout.xaxis for figure in figures.values())
 
-    assert len(axis.tickvals) > 2
-    assert axis.range[0] < np.log10(axis.tickvals[0]) < np.log10(axis.tickvals[-1]) < axis.range[1]
+    assert len(duration.tickvals) > 2
+    assert duration.range[0] < np.log10(duration.tickvals[0]) < np.log10(duration.tickvals[-1]) < duration.range[1]
+    assert (rounds.range, rounds.dtick, first.dtick) == ((96, 104), 1, 1)
+    assert time.range == ("2026-10-31T23:30:00.000", "2026-11-01T00:30:00.000")
 
 
 def test_a_chart_that_fails_leaves_no_figure(monkeypatch):

@@ -279,6 +279,12 @@ def test_amounts_on_axes_are_written_alike_in_both_libraries():
     figure, ax = lf.plot.coin_supply(frames.rounds(60), backend="plotly"), lf.plot.coin_supply(frames.rounds(60))
     assert [figure.layout.yaxis2.labelalias[tick] for tick in ("15k", "20k", "25k")] == ["15 k", "20 k", "25 k"]
     ax.figure.draw_without_rendering()
+    tiny = frames.price_votes(2).assign(highest_usd=Decimal("2e-9"))
+    for one in (lf.plot.coin_supply(frames.rounds(9), backend="plotly").layout.yaxis2,
+                lf.plot.price_votes(tiny, backend="plotly").layout.yaxis):  # fmt: skip
+        assert one.tickformat == ",.10~f"  # plotly's own would be 5k and 2n
+    figure = lf.plot.instrument_supply(frames.instruments(1).assign(total_supply=Decimal(1_700_000)), backend="plotly")
+    assert figure.layout.yaxis.labelalias["500k"] == "0.5 M"
     assert any(tick.get_text().endswith(" k") for tick in ax.child_axes[1].get_yticklabels())
     assert "//" in drawn(lf.plot.holdings(frames.holdings(60), top=3), "total")[-1].get_text(), "the others are cut"
     assert len(lf.plot.instrument_supply(frames.instruments(9, loads=3), top=4).child_axes) == 4

@@ -10,7 +10,7 @@ from plotly.graph_objects import Figure
 
 from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
 from ledgerframes.plot.interactive.small import is_small, made_small
-from ledgerframes.plot.interactive.traces import bars, flows, matrix, stack, steps
+from ledgerframes.plot.interactive.traces import across, bars, flows, matrix, stack, steps
 from ledgerframes.plot.interactive.words import axis_title, colour, escaped
 from ledgerframes.plot.palette import Tones, mixed, of_settings
 
@@ -102,10 +102,9 @@ def _panels(made: Figure, content: Panels, tones: Tones) -> None:
         row, column = divmod(number, content.columns)
         draw: Any = stack if isinstance(panel, Stack) else steps
         draw(made, panel, tones, row=row + 1, col=column + 1)
-        if not shared:
-            made.update_xaxes(nticks=3, row=row + 1, col=column + 1)
-        if shared and row < rows - 1:
-            made.update_xaxes(title=axis_title(""), row=row + 1, col=1)
+        axis = across(panel.x, *content.across) if shared else {"nticks": 3}
+        untitled = {"title": axis_title("")} if shared and row < rows - 1 else {}
+        made.update_xaxes(axis | untitled, row=row + 1, col=column + 1)
     made.update_layout(showlegend=False)
 
 

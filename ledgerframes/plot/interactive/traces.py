@@ -18,9 +18,8 @@ _FIRST: Final = {"row": 1, "col": 1}  # of several plots
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
 _EDGE: Final = 0.03  # of an axis: nearer to its start a label has no room before its line
 _CHARACTER: Final = 0.0155  # of the width of the axes of a narrow page, as totals and marks are written
-_ENDS: Final = 2  # of one bar
-_BESIDE: Final = 3.0  # times as long: the axis of durations beside a bar that is alone
 _FEW: Final = 5  # up to so many things, an axis counts each
+_ROUNDS: Final = 8  # up to so many rounds, it names each
 _READABLE: Final = 20  # names of a side whose counts still fit into their cells
 _MARK: Final = 15  # pixels of the words of a mark
 _EDGES: Final = (0.001, 0.999)  # plotly takes 0 for "choose yourself"
@@ -47,21 +46,15 @@ def stack(made: Figure, content: Stack, tones: Tones, **place: int) -> None:
                                     "fgopacity": 1, "size": 6}},
             ), **place,
         )  # fmt: skip
-    table = np.array([series.values for series in content.series])
-    low, high = float(np.minimum(table, 0).sum(axis=0).min()), float(np.maximum(table, 0).sum(axis=0).max())
     made.update_layout(barmode="relative", bargap=0, showlegend=len(content.series) > 1)
-    # The words of a mark would widen an axis of rounds.
-    fixed = content.x.scale == "time" or content.marks
-    ends = along(content.x, content.edges[[0, -1]]) if fixed else None
-    made.update_xaxes(**_across(content.x, ends, content.edges), **place)
-    made.update_yaxes(**_upward(content.y, low, high), **place)
+    made.update_xaxes(**across(content.x, *content.across), **place)
+    made.update_yaxes(**_upward(content.y, *content.upward), **place)
     _mark(made, content, tones)
     _event_lines(made, content, tones, **place)
 
 
 def steps(made: Figure, content: Steps, tones: Tones, **place: int) -> None:
     """Lines of values that are valid until the next one, with the whole id in the tooltip."""
-    values = np.concatenate([series.values for series in content.series])
     alone = len(content.series) == 1
     for rank, series in enumerate(content.series):
         x, y = series.at, series.values
@@ -80,9 +73,8 @@ def steps(made: Figure, content: Steps, tones: Tones, **place: int) -> None:
             ), **place,
         )  # fmt: skip
     made.update_layout(showlegend=not alone)
-    at = np.concatenate([series.at for series in content.series])
-    made.update_xaxes(**_across(content.x, None, at), **place)
-    made.update_yaxes(**_upward(content.y, float(values.min()), float(values.max())), **place)
+    made.update_xaxes(**across(content.x, *content.across), **place)
+    made.update_yaxes(**_upward(content.y, *content.upward), **place)
     _event_lines(made, content, tones, **place)
 
 
@@ -95,33 +87,29 @@ def _value(axis: Axis, value: float) -> str:
     return f"{value:.1%}" if axis.scale == "percent" else with_unit(value, axis.unit)
 
 
-def _across(axis: Axis, ends: Any, values: Any) -> dict[str, Any]:
+def across(axis: Axis, low: float, high: float) -> dict[str, Any]:
+    """An x axis from where to where."""
     title = {"title": axis_title(axis.label)}
     if axis.scale == "time":
-        return title | {"type": "date", "tickformatstops": TIMES} | ({} if ends is None else {"range": list(ends)})
+        return title | {"type": "date", "tickformatstops": TIMES, "range": along(axis, np.array([low, high]))}
     if axis.scale == "duration":
-        beside = _BESIDE if len(values) == _ENDS else 1.0  # one bar alone may have no tick within it
-        low, high = float(values[0]) / beside, float(values[-1]) * beside
         ticks, words = duration_ticks(low, high, 8)
         return title | {"type": "log", "tickvals": ticks, "ticktext": words, "range": [log10(low), log10(high)]}
-    return title | {"type": "linear", "tickformat": "d"} | ({} if ends is None else {"range": list(ends)})
-
-
-def _power(value: float) -> int:
-    return floor(log10(max(value, 1e-10)))
+    each = {"dtick": 1} if high - low <= _ROUNDS else {}
+    return title | {"type": "linear", "tickformat": "d", "range": [low, high], **each}
 
 
 def _upward(axis: Axis, low: float, high: float) -> dict[str, Any]:
     title = {"title": axis_title(axis.label + (" (logarithmic)" if axis.logarithmic else ""))}
     if axis.logarithmic:
-        powers = [10.0**power for power in range(_power(low), _power(high) + 2)]
+        powers = [10.0**power for power in range(floor(log10(low)), floor(log10(high)) + 1)]
         powers = powers[:: 1 + len(powers) // 10]
-        return title | {"type": "log", "tickvals": powers, "ticktext": [amount_text(power) for power in powers]}
+        words = [amount_text(power) for power in powers]
+        return title | {"type": "log", "tickvals": powers, "ticktext": words, "range": [log10(low), log10(high)]}
     if axis.scale == "percent":
-        return title | {"tickformat": ".0%", "range": [0, 1.05]}
-    whole = {"rangemode": "tozero"} if axis.limits is None else {"range": list(axis.limits)}
-    steps = {"dtick": 1} if axis.scale == "count" and high <= _FEW else {}
-    return title | {"type": "linear", **whole, **amounts(low, high), **steps}
+        return title | {"tickformat": ".0%", "range": [low, high]}
+    steps = {"dtick": 1} if axis.scale == "count" and high <= _FEW + 1 else {}
+    return title | {"type": "linear", "range": [low, high], **amounts(low, high), **steps}
 
 
 def _mark(made: Figure, content: Stack, tones: Tones) -> None:

@@ -30,7 +30,7 @@ from ledgerframes.plot.static.layout import (
     text_size,
     type_size,
 )
-from ledgerframes.plot.static.series import bar_key, stack, steps
+from ledgerframes.plot.static.series import bar_key, positions, stack, steps
 
 _SMALLEST: Final = 6.5  # points: text in cells
 
@@ -123,9 +123,8 @@ def _panels(ax: Axes, content: Panels, size: float) -> list[Key]:
         if row < rows - 1 or not shared:
             part.tick_params(labelbottom=not shared)
             part.set_xlabel("")
-    limits = [child.get_xlim() for child in ax.child_axes]
     for child in ax.child_axes if shared else ():
-        child.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
+        child.set_xlim(*positions(content.panels[0].x, np.array(content.across)))
     return []
 
 

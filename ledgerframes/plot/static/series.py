@@ -32,7 +32,6 @@ from ledgerframes.plot.static.layout import Key, extent, measured, plain, settle
 
 _SHAPES: Final = ("o", "s", "^", "D", "v", "P", "X")
 _NARROW: Final = 260.0  # points: no room for names next to the lines
-Ends = tuple[float, float]
 
 
 def bar_key(hue: str, words: str) -> Key:
@@ -60,28 +59,17 @@ def stack(ax: Axes, content: Stack, size: float) -> list[Key]:
                 hatch="////", linewidth=0, gid="partial",
             )  # fmt: skip
     plain(ax, size)
-    low, high = float(down.min()), float(up.max())
-    reach = (1.06 * low, (1.22 if content.marks else 1.06) * high or (0.0 if low < 0 else 1.0))
-    scaled(ax, content, _air(content, edges), reach, size)
+    scaled(ax, content, size)
     _mark(ax, content.marks, size)
     _event_lines(ax, content, size)
     keyed = len(content.series) > 1 or any(series.total for series in content.series)
     return [bar_key(tones.hue(series.hue), series.key) for series in content.series] if keyed else []
 
 
-def _air(content: Stack, edges: Floats) -> tuple[float, float]:
-    """The ends of the axis: a single round is not as wide as the axes."""
-    air = max(0.0, (8 * (edges[1] - edges[0]) - (edges[-1] - edges[0])) / 2) if content.x.scale == "round" else 0.0
-    # A tick at the very end would name the next day, or month.
-    end = edges[-1] - (1e-9 * abs(edges[-1]) if content.x.scale == "time" else 0.0)
-    return float(edges[0] - air), float(end + air)
-
-
 def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[Key]:
     """Lines of values that hold until the next one, each with its name and last value at its end if `named`."""
     tones, alone = inside(ax), len(content.series) == 1
     ends = []
-    values = np.concatenate([series.values for series in content.series])
     for number, series in reversed(list(enumerate(content.series))):  # the largest is drawn last, on top
         x, y, hue = positions(content.x, series.at), series.values, tones.hue(series.hue)
         if content.end is not None:
@@ -96,24 +84,9 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
         )  # fmt: skip
         ends.append((float(y[-1]), series.total if alone else series.key, hue, float(x[-1])))
     plain(ax, size)
-    low, high = float(values.min()), float(values.max())
-    scaled(ax, content, _x_range(content), _reach(content, low, high), size)
+    scaled(ax, content, size)
     _event_lines(ax, content, size)
     return _ends(ax, ends[::-1], _SHAPES if content.shaped else ("o",), size) if named else []
-
-
-def _reach(content: Steps, low: float, high: float) -> tuple[float, float]:
-    if content.y.logarithmic:
-        return low * 0.85, high * (high / low) ** 0.14
-    air = 0.08 * (max(high, 0.0) - min(low, 0.0)) or 1.0
-    return (low - air if low < 0 else 0.0), (high + air if high > 0 or low >= 0 else 0.0)
-
-
-def _x_range(content: Steps) -> tuple[float, float]:
-    start, end = positions(content.x, np.array(content.ends)).tolist()
-    least = 1 / 24 if content.x.scale == "time" else 1.0
-    air = 0.02 * (end - start) or least / 2
-    return start - air, end + (air if content.end is None else 0.0)
 
 
 def _ends(ax: Axes, ends: list[tuple[float, str, str, float]], shapes: Sequence[str], size: float) -> list[Key]:
@@ -210,17 +183,17 @@ def positions(axis: Axis, values: Floats | Micros) -> Floats:
     return np.asarray(date2num(within_years(np.asarray(values, dtype=np.int64))), dtype=np.float64)  # type: ignore[no-untyped-call]
 
 
-def scaled(ax: Axes, content: Stack | Steps, x: Ends, y: Ends, size: float) -> None:
-    """Make both axes those of the content, from where to where each, with texts of this size."""
+def scaled(ax: Axes, content: Stack | Steps, size: float) -> None:
+    """Make both axes those of the content, with texts of this size."""
     width, height = extent(ax)  # near enough: a layout takes long
-    _upward(ax, content.y, *y, int(min(max(height / (2.6 * size), 2), 6)))
-    _across(ax, content.x, *x, int(min(max(width / (6.4 * size), 2), 8)))
+    low, high = positions(content.x, np.array(content.across)).tolist()
+    _upward(ax, content.y, *content.upward, int(min(max(height / (2.6 * size), 2), 6)))
+    _across(ax, content.x, low, high, int(min(max(width / (6.4 * size), 2), 8)))
 
 
 def _across(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     if axis.scale == "time":
-        first, last = positions(axis, np.array([-(2**62), 2**62]))  # the years that matplotlib can write
-        _time(ax, max(low, float(first)), min(high, float(last)), few)
+        _time(ax, low, high, few)
     elif axis.scale == "duration":
         ax.set_xscale("log")
         ax.set_xlim(low, high)
@@ -236,18 +209,17 @@ def _across(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
 
 def _upward(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     if axis.scale == "percent":
-        ax.set_ylim(0, high)
+        ax.set_ylim(low, high)
         ax.set_yticks([0, 0.25, 0.5, 0.75, 1] if few > 3 else [0, 0.5, 1])
         ax.yaxis.set_major_formatter(PercentFormatter(1))
     else:
-        room = 0.0 if axis.logarithmic else 0.05 * (high - low)  # no bar touches the frame
-        _amounts(ax, axis, low - room if low < 0 else low, high + room, few)
+        _amounts(ax, axis, low, high, few)
     ax.set_ylabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
 
 
 def _amounts(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     ax.set_yscale("log" if axis.logarithmic else "linear")
-    ax.set_ylim(*(axis.limits or (low, high)))
+    ax.set_ylim(low, high)
     most = max(abs(low), abs(high))
     if axis.logarithmic:
         ax.yaxis.set_major_locator(LogLocator(numticks=few + 1))
