@@ -266,6 +266,37 @@ class Bars(Titled):
         (low, high), (down, up) = self.reach, self.ends
         return np.where(self.leftward, np.maximum(down, low), np.minimum(up, high))
 
+    @property
+    def cut(self) -> bool:
+        """Whether the bar of the others is cut."""
+        (low, high), (down, up) = self.reach, self.ends
+        return bool((down < low).any() or (up > high).any())
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The texts after the bars, that of a cut one with a mark."""
+        return (*self.totals[:-1], f"// {self.totals[-1]}") if self.cut else self.totals
+
+    @property
+    def spans(self) -> list[tuple[Floats, Floats]]:
+        """Where each part of the bars begins, and how long it is."""
+        low, high = self.reach
+        down = up = np.zeros(len(self.names))
+        found = []
+        for values in (series.values for series in self.series):
+            base = np.where(values < 0, down, up)
+            down, up = down + np.minimum(values, 0), up + np.maximum(values, 0)
+            start = np.clip(base, low, high)
+            found.append((start, np.clip(base + values, low, high) - start))
+        return found
+
+    def across(self, taken: float) -> Ends:
+        """The ends of the axis, with room for the texts, the longest of which takes this part of its width."""
+        (low, high), left = self.reach, self.leftward
+        span, sides = (high - low) or 1.0, int(left.any()) + int(not left.all())
+        room, near = span * taken / (1 - sides * taken), 0.02 * span
+        return low - (room if left.any() else near if low < 0 else 0.0), high + (near if left.all() else room)
+
 
 @dataclass(frozen=True)
 class Ribbon:

@@ -48,6 +48,10 @@ class Tones:
         """The colour of a place; grey for None and for places beyond the last."""
         return self.rest if place is None or place >= len(self.hues) else self.hues[place]
 
+    def of_others(self, hue: str, *, cut: bool) -> str | RGB:
+        """The colour of a part of a bar of the others: grey if it is cut, since its length says nothing then."""
+        return self.rest if cut else mixed(hue, self.ground, 0.6)
+
 
 # Any two hues of a theme differ by 20 or more (CIE 1976), for normal vision, protanopia and deuteranopia.
 LIGHT: Final = Tones(

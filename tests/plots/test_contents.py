@@ -10,7 +10,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.plot.contents import Nothing
 from tests.plots import frames
-from tests.plots.seen import drawn, outside_of_the_figure, words
+from tests.plots.seen import drawn, outside_of_the_figure, overlapping, words
 
 
 def content(name, frame, **options):
@@ -286,7 +286,10 @@ def test_amounts_on_axes_are_written_alike_in_both_libraries():
     figure = lf.plot.instrument_supply(frames.instruments(1).assign(total_supply=Decimal(1_700_000)), backend="plotly")
     assert figure.layout.yaxis.labelalias["500k"] == "0.5 M"
     assert any(tick.get_text().endswith(" k") for tick in ax.child_axes[1].get_yticklabels())
-    assert "//" in drawn(lf.plot.holdings(frames.holdings(60), top=3), "total")[-1].get_text(), "the others are cut"
+    ax, figure = (lf.plot.holdings(frames.holdings(60), top=3, backend=name) for name in ("matplotlib", "plotly"))
+    assert drawn(ax, "total")[-1].get_text() == figure.layout.annotations[-1].text == "// 855", "the others are cut"
+    assert max(np.add(bar.base, bar.x).max() for bar in figure.data) == 110
+    assert len(drawn(lf.plot.burn(frames.burns(5).assign(burned_fees=-9)), "zero")) == 1
     assert len(lf.plot.instrument_supply(frames.instruments(9, loads=3), top=4).child_axes) == 4
     assert lf.plot.votes(frames.votes(9), every="1D", backend="plotly").layout.yaxis.dtick == 1  # there is no half
     figure = lf.plot.issuance(ISSUED, backend="plotly")
@@ -297,6 +300,10 @@ def test_amounts_on_axes_are_written_alike_in_both_libraries():
     for low, high in (ax.get_xlim(), figure.layout.xaxis.range):  # from the bars to behind their totals
         assert -2_200 < low < -1_500  # of 21,200 in all
         assert high > 1.25 * 21_200
+    rows = frames.scorecards(9, 4)
+    others = rows["validator"].isin([frames.party(8), frames.party(9)])
+    rows.loc[others, PAYING[:-1]] = rows.loc[~others, "traffic_paid"] = Decimal(0)
+    assert overlapping(words(lf.plot.validator_scorecard(rows, top=7))) == []  # of others that only pay
     assert outside_of_the_figure(ax, words(ax)) == []
 
 

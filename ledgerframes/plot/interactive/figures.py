@@ -70,7 +70,7 @@ def _height(content: Content) -> int:
     if isinstance(content, Matrix):
         return min(max(360, 26 * len(content.names)), 820) + 190
     if isinstance(content, Bars):
-        return 150 + 26 * len(content.names)
+        return 150 + max(26 * len(content.names), 21 * len(content.series))
     if isinstance(content, Panels):
         return 130 + 190 * -(-len(content.panels) // content.columns)
     return 480 if isinstance(content, Steps) and len(content.series) > 1 else 440

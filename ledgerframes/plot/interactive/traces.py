@@ -144,32 +144,26 @@ def _event_lines(made: Figure, content: Stack | Steps, tones: Tones, **place: in
 def bars(made: Figure, content: Bars, tones: Tones) -> None:
     """One bar per name, the largest at the top; that of the others is cut where the axis ends."""
     rows, labels = list(range(len(content.names))), content.labels[0]
-    named = len(rows) - content.rest
-    for series in content.series:
+    for series, (start, length) in zip(content.series, content.spans, strict=True):
+        hue = tones.hue(series.hue)
+        of_others = [colour(tones.of_others(hue, cut=content.cut))] * content.rest
         made.add_trace(
             Bar(
-                y=rows, x=series.values, orientation="h", hoverinfo="text", name=escaped(series.key),
+                y=rows, x=length, base=start, orientation="h", hoverinfo="text", name=escaped(series.key),
                 hovertext=[hover(labels[name], name, with_unit(value, content.x.unit), series.label)
                            for name, value in zip(content.names, series.values.tolist(), strict=True)],
-                marker={"color": tones.hue(series.hue), "line": {"width": 0},
-                        "opacity": [1.0] * named + [0.5] * content.rest},
+                marker={"color": [hue] * (len(rows) - content.rest) + of_others, "line": {"width": 0}},
             )
         )  # fmt: skip
-    low, high = content.reach
-    wide = (high - low) or 1.0
-    taken = min(_CHARACTER * max(map(len, content.totals)), 0.4)
-    room = wide * taken / (1 - taken)
-    for row, (total, tip, left) in enumerate(zip(content.totals, content.tips, content.leftward, strict=True)):
+    for row, (words, tip, left) in enumerate(zip(content.words, content.tips, content.leftward, strict=True)):
         made.add_annotation(
-            x=tip, y=row, text=escaped(total), showarrow=False, xanchor="right" if left else "left",
+            x=tip, y=row, text=escaped(words), showarrow=False, xanchor="right" if left else "left",
             font={"color": tones.text, "size": 11}, name="total",
         )  # fmt: skip
-    made.update_layout(showlegend=len(content.series) > 1, barmode="relative", bargap=0.28)
+    made.update_layout(showlegend=len(content.series) > 1, barmode="overlay", bargap=0.28)
+    low, high = content.across(min(_CHARACTER * max(map(len, content.words)), 0.35))
     made.update_xaxes(
-        title=axis_title(content.x.label),
-        showgrid=True,
-        **amounts(low, high + room),
-        range=[low - (room if content.leftward.any() else 0.02 * wide if low < 0 else 0), high + room],
+        title=axis_title(content.x.label), showgrid=True, zeroline=low < 0, **amounts(*content.reach), range=[low, high]
     )
     made.update_yaxes(
         showgrid=False, zeroline=False, range=[len(rows) - 0.4, -0.6], tickvals=rows,

@@ -131,45 +131,35 @@ def _panels(ax: Axes, content: Panels, size: float) -> list[Key]:
 def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
     tones = inside(ax)
     at = np.arange(len(content.names))
-    up, down = np.zeros(len(at)), np.zeros(len(at))
-    low, high = content.reach
     _name_rows(ax, content, size)
     plain(ax, size, grid="x")
-    room = _bar_axis(ax, content, low, high, size)
-    for series in content.series:
+    below = _bar_axis(ax, content, size)
+    for series, (start, length) in zip(content.series, content.spans, strict=True):
         hue = tones.hue(series.hue)
-        base = np.where(series.values < 0, down, up)
-        up, down = up + np.maximum(series.values, 0), down + np.minimum(series.values, 0)
-        start, end = np.clip(base, low, high), np.clip(base + series.values, low, high)
-        for bar, last in zip(
-            ax.barh(at, end - start, 0.72, left=start, color=hue, label=series.label), at, strict=True
-        ):
+        bars = ax.barh(at, length, 0.72, left=start, color=hue, label=series.label)
+        for bar in bars:
             bar.set_gid(series.name)
-            if content.rest and last == len(at) - 1:
-                bar.set_facecolor(mixed(hue, tones.ground, 0.6) if up[last] <= high else tones.rest)
+        if content.rest:
+            bars[-1].set_facecolor(tones.of_others(hue, cut=content.cut))
     ax.set_ylim(len(at) - 0.4, -0.6)
-    for row, (total, tip, left) in enumerate(zip(content.totals, content.tips, content.leftward, strict=True)):
-        mark = "// " if up[row] > high or down[row] < low else ""
+    for row, (words, tip, left) in enumerate(zip(content.words, content.tips, content.leftward, strict=True)):
         ax.annotate(
-            mark + total, (tip, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
+            words, (tip, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
             ha="right" if left else "left", va="center_baseline", color=tones.text, fontsize=0.85 * size, gid="total",
-            annotation_clip=False, bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.6} if room else None,
+            annotation_clip=False, bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.6} if below else None,
         )  # fmt: skip
     return [bar_key(tones.hue(series.hue), series.key) for series in content.series] if len(content.series) > 1 else []
 
 
-def _bar_axis(ax: Axes, content: Bars, low: float, high: float, size: float) -> bool:
-    """From 0, or below where an amount is negative, with room for the totals behind the bars on both sides."""
-    width = measured(ax)[0]
-    longest = max(map(len, content.totals)) * 0.52 * size + 8
-    room = ((high - low) or 1.0) * min(0.6, longest / max(width - longest, longest))
-    ax.set_xlim(
-        low - (room if content.leftward.any() else 0.02 * (high - low) if low < 0 else 0),
-        high + (room if high > 0 or low >= 0 else 0.02 * (high - low)),
-    )
+def _bar_axis(ax: Axes, content: Bars, size: float) -> bool:
+    """The axis of the bars, with a line at 0 where some go below it."""
+    width, (low, high) = measured(ax)[0], content.reach
+    ax.set_xlim(*content.across(min((max(map(len, content.words)) * 0.52 * size + 8) / width, 0.35)))
     ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, width // (6.5 * size))))))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, max(high, -low))))
     ax.set_xlabel(content.x.label)
+    if low < 0:
+        ax.axvline(0, color=inside(ax).quiet, linewidth=0.8, gid="zero")
     return low < 0
 
 

@@ -214,6 +214,8 @@ def _upward(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
         ax.yaxis.set_major_formatter(PercentFormatter(1))
     else:
         _amounts(ax, axis, low, high, few)
+    if low < 0:
+        ax.axhline(0, color=inside(ax).quiet, linewidth=0.8, gid="zero")
     ax.set_ylabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
 
 
