@@ -215,7 +215,7 @@ def _remainder(sums: pd.Series) -> str:
 def retention(x: ChartInput) -> Content:
     """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
-    Of more than 20 weeks, only the latest are drawn. The subtitle says if the last week is not over yet.
+    Of more than 20 weeks, or than fit small axes, only the latest are drawn. The subtitle says if the last week is not over yet.
 
     Args:
         x: from `retention`; or a History or Store that begins with the ledger.
@@ -235,7 +235,7 @@ def retention(x: ChartInput) -> Content:
     if later.empty:
         why = "no week after the first one yet" if len(rows) else "no party acted in this range"
         return Nothing(title, why)
-    shown = later[later["cohort"].isin(np.sort(later["cohort"].unique())[-_MOST_WEEKS:])]
+    shown = later[later["cohort"].isin(np.sort(later["cohort"].unique())[-x.rows(_MOST_WEEKS) :])]
     shown = shown[shown["weeks_after"] <= _MOST_WEEKS]
     weeks, last = np.sort(shown["cohort"].unique()), int(shown["weeks_after"].max())
     grid = np.full((len(weeks), last), np.nan)

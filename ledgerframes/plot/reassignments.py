@@ -66,7 +66,7 @@ def reassignment_matrix(x: ChartInput, *, top: int = _MOST) -> Content:
     """Draw a heat map with a row per source, a column per target and the number of reassignments in each cell.
 
     The colours are logarithmic where the largest count is more than fifty times the smallest. On the diagonal lie
-    repairs, whose source and target are the same.
+    repairs, whose source and target are the same. Small axes have room for fewer names than `top`.
 
     Args:
         x: one row per reassignment, from `reassignment_flows`, or counts from `flow_matrix` (those of several periods
@@ -83,14 +83,13 @@ def reassignment_matrix(x: ChartInput, *, top: int = _MOST) -> Content:
     name = "Reassignments by source and target"
     if counted.empty:
         return Nothing(name, _NONE)
-    ranking = ranked(in_and_out(counted), top)
+    ranking = ranked(in_and_out(counted), x.rows(top))
     grid = np.zeros((len(ranking.names), len(ranking.names)))
     np.add.at(grid, (ranking.codes(counted["source"]), ranking.codes(counted["target"])), counted["size"])
     # The cell of the others would dominate the scale.
     named = grid[:-1, :-1] if ranking.rest and grid[:-1, :-1].any() else grid
     low, high = float(named[named > 0].min()), float(named.max())
-    parts = [plural(int(counted["size"].sum()), "reassignment"), _span(frame)]
-    parts += [f"{count_text(count)} {status}" for status, count in _by_status(counted).items() if status != _COMPLETED]
+    parts = [plural(int(counted["size"].sum()), "reassignment"), _span(frame), *_odd(counted)]
     return Matrix(
         name, ", ".join(filter(None, parts)), _HEADS, "reassignments", ranking.names, ranking.labels(), grid, low, high,
         logarithmic=high > 50 * low,
@@ -121,8 +120,8 @@ def reassignment_timeline(x: ChartInput, *, every: str | None = None, top: int =
         return Nothing(name, _NONE)
     where, status, times = texts(frame, "target_synchronizer")[known], texts(frame, "status")[known], times[known]
     ranking, binned = ranked(where.value_counts(), top), bins(times, every=every, held=held(frame))
-    odd = [f"{count_text(n)} {word}" for word, n in status.value_counts().items() if word != _COMPLETED]
-    second = ", ".join([plural(len(times), "reassignment"), between(times), *map(str, odd)])
+    odd = _odd(pd.DataFrame({"status": status, "size": 1}))
+    second = ", ".join([plural(len(times), "reassignment"), between(times), *odd])
     table = binned.sums(times, ranking.codes(where), len(ranking.names))
     series = ranking.series(table, counts=True)
     return binned.stack(name, second + binned.note(), series, "reassignments", "count", "reassignments")
@@ -198,6 +197,11 @@ def _by_status(counted: pd.DataFrame) -> dict[str, int]:
     """How many reassignments have each status; the known ones first, in their order."""
     sums = counted.groupby("status")["size"].sum()
     return {name: int(sums[name]) for name in dict.fromkeys([*_STATUSES, *sums.index]) if name in sums.index}
+
+
+def _odd(counted: pd.DataFrame) -> list[str]:
+    """How many reassignments are not completed, in words."""
+    return [f"{count_text(count)} {status}" for status, count in _by_status(counted).items() if status != _COMPLETED]
 
 
 def _span(flows: pd.DataFrame) -> str:

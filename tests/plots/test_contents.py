@@ -108,7 +108,8 @@ SAID = {
                                    (ranks, ["zoe", "amy", "party-3", "17 others"])),
     "fees not served": ("holding_fees", frames.holdings(3).assign(**dict.fromkeys(FEES)), {},
                         "fees not served for 3 parties"),
-    "status in a timeline": ("reassignment_timeline", frames.flows(3, 300), {}, "in flight",
+    "status in a timeline": ("reassignment_timeline", frames.flows(3, 300), {},
+                             "8 repaired, 6 assigned without unassignment, 12 in flight",
                              (lambda made: sum(sums(made).values()), 300), (lambda made: len(made.series), 3)),
     "durations of 0 or less": ("in_flight", SHORT, {}, "2 took 0 s or less, drawn at the left end",
                                (lambda made: made.series[0].values[0] >= 3, True),
@@ -204,10 +205,10 @@ def test_a_chart_says_what_it_shows_and_what_is_left_out(case):
 
 
 def test_hatched_bars_are_seen_in_both_libraries():
-    assert len(drawn(lf.plot.updates(frames.updates(100), every="1min"), "partial")) == 1
-    figure = lf.plot.updates(frames.updates(100), every="1min", backend="plotly")
-    patterns = [trace.marker.pattern for trace in figure.data]
-    assert [list(pattern.shape) for pattern in patterns] == [["", "/"]] * 3
+    rows = frames.updates(200).iloc[30:]
+    assert len(drawn(lf.plot.updates(rows, every="1min"), "partial")) == 2
+    patterns = [trace.marker.pattern for trace in lf.plot.updates(rows, every="1min", backend="plotly").data]
+    assert [list(pattern.shape) for pattern in patterns] == [["", "", "/", "/"]] * 3  # as the first one is the legend
     assert {pattern.fillmode for pattern in patterns} == {"overlay"}  # else there is no ground, and no bar is seen
 
 
@@ -305,6 +306,14 @@ def test_amounts_on_axes_are_written_alike_in_both_libraries():
     rows.loc[others, PAYING[:-1]] = rows.loc[~others, "traffic_paid"] = Decimal(0)
     assert overlapping(words(lf.plot.validator_scorecard(rows, top=7))) == []  # of others that only pay
     assert outside_of_the_figure(ax, words(ax)) == []
+
+
+def test_a_legend_of_several_lines_is_read_in_the_order_of_its_series():
+    ax, places = lf.plot.supply_by_purpose(PURPOSES), {}
+    ax.figure.draw_without_rendering()
+    for text in ax.get_legend().get_texts():
+        places[text.get_text()] = -round(text.get_window_extent().y0), text.get_window_extent().x0
+    assert sorted(places, key=places.get) == [one.key for one in content("supply_by_purpose", PURPOSES).series]
 
 
 def test_ribbons_add_up_and_both_libraries_write_counts_and_headings():

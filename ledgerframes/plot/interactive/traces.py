@@ -32,8 +32,9 @@ def stack(made: Figure, content: Stack, tones: Tones, **place: int) -> None:
     if content.x.scale == "duration":  # a bar of a logarithmic axis is as wide as its bounds, around its middle
         starts, wide = np.sqrt(content.edges[:-1] * content.edges[1:]), np.diff(content.edges)
     hatched = np.array(["/" if at in content.partial else "" for at in range(len(starts))])
+    order = np.argsort(hatched, kind="stable")  # the legend is hatched as the first bar is
     for series in content.series:
-        there = np.flatnonzero(series.values)
+        there = order[series.values[order] != 0]
         hue = tones.hue(series.hue)
         made.add_trace(
             Bar(

@@ -204,8 +204,10 @@ def _overhang(ax: Axes) -> float:
 def _legend(ax: Axes, keys: Sequence[Key], width: float, size: float, room: float) -> Legend | None:
     """The legend with as few rows as fit the width; smaller where it would take more than three; None if none fits."""
     for points, columns in product((size, size * 0.84, size * 0.7), range(len(keys), 0, -1)):
+        # matplotlib fills columns; one reads lines.
+        lined = [key for column in range(columns) for key in keys[column::columns]]
         legend = ax.legend(
-            handles=[artist for artist, _ in keys], labels=[shown(label) for _, label in keys], ncols=columns,
+            handles=[artist for artist, _ in lined], labels=[shown(label) for _, label in lined], ncols=columns,
             loc="upper left", frameon=False, labelcolor=outside(ax).quiet, fontsize=points, borderpad=0,
             borderaxespad=0, handlelength=1.1, handleheight=0.9, handletextpad=0.5, columnspacing=1.3,
             labelspacing=0.35,
