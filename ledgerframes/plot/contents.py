@@ -20,15 +20,23 @@ _SHAPED: Final = 5  # from so many lines on, shapes tell them apart too
 _ROUNDS: Final = 8  # an axis of rounds is at least so many bars wide
 _HOUR: Final = 3.6e9  # microseconds: as long is an axis of one time
 _AIR: Final = 0.12  # of an axis upward, so that no bar touches the frame
+_ALONE: Final = 0.4  # of the height: the only ribbon
 _AIR_FOR_WORDS: Final = 0.28  # with words above the bars
 
 Ends = tuple[float, float]
 
 
-def _heights(series: Sequence[Series]) -> tuple[Floats, Floats]:
+def heights(series: Sequence[Series]) -> tuple[Floats, Floats]:
     """How far bars go below and above 0 when they are put one upon the other."""
     values = np.array([one.values for one in series])
     return np.minimum(values, 0).sum(axis=0), np.maximum(values, 0).sum(axis=0)
+
+
+def stacked(series: Sequence[Series]) -> list[tuple[Floats, Floats]]:
+    """Where the bars of each series begin and end when they are put one upon the other."""
+    values = np.array([one.values for one in series])
+    below = np.where(values < 0, np.minimum(values, 0).cumsum(axis=0), np.maximum(values, 0).cumsum(axis=0)) - values
+    return list(zip(below, below + values, strict=True))
 
 
 def _upward(low: float, high: float, air: float) -> Ends:
@@ -162,7 +170,7 @@ class Stack(Titled):
     @property
     def upward(self) -> Ends:
         """The ends of the y axis."""
-        down, up = _heights(self.series)
+        down, up = heights(self.series)
         return _upward(float(down.min()), float(up.max()), _AIR_FOR_WORDS if self.marks else _AIR)
 
 
@@ -246,7 +254,7 @@ class Bars(Titled):
     @property
     def ends(self) -> tuple[Floats, Floats]:
         """Both ends of each bar, below and above 0."""
-        return _heights(self.series)
+        return heights(self.series)
 
     @property
     def reach(self) -> Ends:
@@ -280,15 +288,8 @@ class Bars(Titled):
     @property
     def spans(self) -> list[tuple[Floats, Floats]]:
         """Where each part of the bars begins, and how long it is."""
-        low, high = self.reach
-        down = up = np.zeros(len(self.names))
-        found = []
-        for values in (series.values for series in self.series):
-            base = np.where(values < 0, down, up)
-            down, up = down + np.minimum(values, 0), up + np.maximum(values, 0)
-            start = np.clip(base, low, high)
-            found.append((start, np.clip(base + values, low, high) - start))
-        return found
+        shown = [np.clip(ends, *self.reach) for ends in stacked(self.series)]
+        return [(start, end - start) for start, end in shown]
 
     def across(self, taken: float) -> Ends:
         """The ends of the axis, with room for the texts, the longest of which takes this part of its width."""
@@ -340,6 +341,14 @@ class Flows(Titled):
         for ribbon in self.ribbons:
             sums[(ribbon.source, ribbon.target)[side]] += ribbon.size
         return {name: size for name, size in sums.items() if size}
+
+    def places(self, side: int, gap: float) -> list[tuple[float, float]]:
+        """The upper and lower end of each name of a side, from 1 down to 0, with these gaps between them."""
+        sizes, most = self.sizes(side), max(len(self.sizes(0)), len(self.sizes(1)))
+        heights = np.array(list(sizes.values())) / sum(sizes.values())
+        heights *= 1 - gap * (most - 1) if most > 1 else _ALONE
+        tops = 0.5 + (heights.sum() + gap * (len(heights) - 1)) / 2 - np.cumsum([0.0, *(heights[:-1] + gap)])
+        return list(zip(tops.tolist(), (tops - heights).tolist(), strict=True))
 
 
 @dataclass(frozen=True)

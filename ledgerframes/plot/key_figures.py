@@ -215,7 +215,8 @@ def _remainder(sums: pd.Series) -> str:
 def retention(x: ChartInput) -> Content:
     """Draw a heat map of cohorts: of the parties of each week of first activity, how many acted in the weeks after it.
 
-    Of more than 20 weeks, or than fit small axes, only the latest are drawn. The subtitle says if the last week is not over yet.
+    Of more than 20 weeks, or than fit small axes, only the latest are drawn. The subtitle says if the last week is not
+    over yet.
 
     Args:
         x: from `retention`; or a History or Store that begins with the ledger.

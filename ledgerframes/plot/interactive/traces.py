@@ -23,6 +23,7 @@ _ROUNDS: Final = 8  # up to so many rounds, it names each
 _READABLE: Final = 20  # names of a side whose counts still fit into their cells
 _MARK: Final = 15  # pixels of the words of a mark
 _EDGES: Final = (0.001, 0.999)  # plotly takes 0 for "choose yourself"
+_GAP: Final = 13.0  # pixels between nodes, as high as their names
 _ODD: Final = 0.2  # how strong ribbons are that are not completed
 
 
@@ -107,10 +108,9 @@ def _upward(axis: Axis, low: float, high: float) -> dict[str, Any]:
         powers = powers[:: 1 + len(powers) // 10]
         words = [amount_text(power) for power in powers]
         return title | {"type": "log", "tickvals": powers, "ticktext": words, "range": [log10(low), log10(high)]}
-    if axis.scale == "percent":
-        return title | {"tickformat": ".0%", "range": [low, high]}
+    ticks = {"tickformat": ".0%"} if axis.scale == "percent" else amounts(low, high)
     steps = {"dtick": 1} if axis.scale == "count" and high <= _FEW + 1 else {}
-    return title | {"type": "linear", "range": [low, high], **amounts(low, high), **steps}
+    return title | {"type": "linear", "range": [low, high], **ticks, **steps}
 
 
 def _mark(made: Figure, content: Stack, tones: Tones) -> None:
@@ -177,7 +177,7 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
     labels, sides = content.labels[0], (content.sizes(0), content.sizes(1))
     nodes = [(name, size, words, x) for side, words, x in zip(sides, content.heads, _EDGES, strict=True)
              for name, size in side.items()]  # fmt: skip
-    most = max(map(len, sides))
+    gap = min(_GAP, 0.5 * _within(made) / max(map(len, sides)))
     made.add_trace(
         Sankey(
             arrangement="snap", textfont={"color": tones.text, "size": 12},
@@ -187,8 +187,9 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
                 "customdata": [hover(labels[name], name, f"{with_unit(size, content.unit)} {words} here")
                                for name, size, words, _ in nodes],
                 "x": [x for _, _, _, x in nodes],
-                "y": [at for side in sides for at in _middles(side)],
-                "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": min(10, 120 / most),
+                "y": [1 - (top + bottom) / 2 for side in (0, 1)
+                      for top, bottom in content.places(side, gap / _within(made))],
+                "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": gap,
                 "thickness": 12,
             },
             link=_links(content, sides, tones),
@@ -207,10 +208,9 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
         )  # fmt: skip
 
 
-def _middles(sizes: dict[str, float]) -> list[float]:
-    """Where the nodes of a side lie, from 0 at the top to 1."""
-    ends = np.cumsum(list(sizes.values())) / sum(sizes.values())
-    return list(np.clip((np.concatenate(([0.0], ends[:-1])) + ends) / 2, *_EDGES))
+def _within(made: Figure) -> float:
+    """The height of a figure without its margins, in pixels."""
+    return float(made.layout.height - made.layout.margin.t - made.layout.margin.b)
 
 
 def _links(content: Flows, sides: tuple[dict[str, float], dict[str, float]], tones: Tones) -> dict[str, Any]:

@@ -133,7 +133,13 @@ def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
     at = np.arange(len(content.names))
     _name_rows(ax, content, size)
     plain(ax, size, grid="x")
-    below = _bar_axis(ax, content, size)
+    width, (low, high) = measured(ax)[0], content.reach
+    ax.set_xlim(*content.across(min((max(map(len, content.words)) * 0.52 * size + 8) / width, 0.35)))
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, width // (6.5 * size))))))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, max(high, -low))))
+    ax.set_xlabel(content.x.label)
+    if low < 0:
+        ax.axvline(0, color=tones.quiet, linewidth=0.8, gid="zero")
     for series, (start, length) in zip(content.series, content.spans, strict=True):
         hue = tones.hue(series.hue)
         bars = ax.barh(at, length, 0.72, left=start, color=hue, label=series.label)
@@ -146,21 +152,9 @@ def _bars(ax: Axes, content: Bars, size: float) -> list[Key]:
         ax.annotate(
             words, (tip, row), xytext=(-4 if left else 4, 0), textcoords="offset points",
             ha="right" if left else "left", va="center_baseline", color=tones.text, fontsize=0.85 * size, gid="total",
-            annotation_clip=False, bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.6} if below else None,
+            annotation_clip=False, bbox={"facecolor": tones.ground, "edgecolor": "none", "pad": 0.6},
         )  # fmt: skip
     return [bar_key(tones.hue(series.hue), series.key) for series in content.series] if len(content.series) > 1 else []
-
-
-def _bar_axis(ax: Axes, content: Bars, size: float) -> bool:
-    """The axis of the bars, with a line at 0 where some go below it."""
-    width, (low, high) = measured(ax)[0], content.reach
-    ax.set_xlim(*content.across(min((max(map(len, content.words)) * 0.52 * size + 8) / width, 0.35)))
-    ax.xaxis.set_major_locator(MaxNLocator(nbins=int(min(6, max(2, width // (6.5 * size))))))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, max(high, -low))))
-    ax.set_xlabel(content.x.label)
-    if low < 0:
-        ax.axvline(0, color=inside(ax).quiet, linewidth=0.8, gid="zero")
-    return low < 0
 
 
 def _name_rows(ax: Axes, content: Bars, size: float) -> None:

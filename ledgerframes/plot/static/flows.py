@@ -22,7 +22,6 @@ _GAP: Final = 5.0
 _SMALLEST: Final = 6.5
 _LAST_SIZE: Final = 4.8
 _LINE: Final = 1.4
-_ALONE: Final = 0.4  # height of the only ribbon's nodes
 _AIR: Final = 0.22  # of the height, for all gaps of the fuller side
 
 
@@ -199,21 +198,14 @@ def lay_out(content: Flows) -> tuple[Nodes, Nodes, list[Band]]:
 
     All lies in a square of side 1.
     """
-    out, into = content.sizes(0), content.sizes(1)
-    most = max(len(out), len(into))
+    most = max(len(content.sizes(0)), len(content.sizes(1)))
     gap = min(0.035, _AIR / max(most - 1, 1))
-    unit = (1 - gap * (most - 1) if most > 1 else _ALONE) / sum(out.values())
-    sources, targets = _side(out, unit, gap), _side(into, unit, gap)
-    return sources, targets, _bands(content, sources, targets, unit)
-
-
-def _side(sizes: Mapping[str, float], unit: float, gap: float) -> Nodes:
-    at = 0.5 + (unit * sum(sizes.values()) + gap * (len(sizes) - 1)) / 2
-    nodes = []
-    for name, size in sizes.items():
-        nodes.append(Node(name, size, at, at - unit * size))
-        at -= unit * size + gap
-    return tuple(nodes)
+    sources, targets = (
+        tuple(Node(name, size, top, bottom) for (name, size), (top, bottom)
+              in zip(content.sizes(side).items(), content.places(side, gap), strict=True))
+        for side in (0, 1)
+    )  # fmt: skip
+    return sources, targets, _bands(content, sources, targets, (sources[0].top - sources[0].bottom) / sources[0].size)
 
 
 def _bands(content: Flows, sources: Nodes, targets: Nodes, unit: float) -> list[Band]:

@@ -26,7 +26,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from ledgerframes.number_format import amount_text, scale_text
 from ledgerframes.plot.bins import duration_ticks, within_years
-from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps
+from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps, heights, stacked
 from ledgerframes.plot.palette import inside, mixed
 from ledgerframes.plot.static.layout import Key, extent, measured, plain, settle, shown, spread, text_size
 
@@ -43,17 +43,13 @@ def stack(ax: Axes, content: Stack, size: float) -> list[Key]:
     """Series in bins, one upon the other, the bins that are covered in part hatched."""
     tones = inside(ax)
     edges = positions(content.x, content.edges)
-    up: Floats = np.zeros(len(edges) - 1)
-    down: Floats = np.zeros(len(edges) - 1)
-    for series in content.series:
-        base = np.where(series.values < 0, down, up)
+    for series, (start, end) in zip(content.series, stacked(content.series), strict=True):
         ax.stairs(
-            base + series.values, edges, baseline=base, fill=True, color=tones.hue(series.hue), linewidth=0,
+            end, edges, baseline=start, fill=True, color=tones.hue(series.hue), linewidth=0,
             label=shown(series.label), gid="series",
         )  # fmt: skip
-        up, down = up + np.maximum(series.values, 0), down + np.minimum(series.values, 0)
     for place in sorted(content.partial):
-        for top in {float(up[place]), float(down[place])} - {0.0}:
+        for top in {float(end[place]) for end in heights(content.series)} - {0.0}:
             ax.stairs(
                 [top], edges[place : place + 2], baseline=0, fill=True, facecolor="none", edgecolor=tones.ground,
                 hatch="////", linewidth=0, gid="partial",
@@ -179,7 +175,6 @@ def positions(axis: Axis, values: Floats | Micros) -> Floats:
     """Values as matplotlib places them: times as its dates, kept within the years that it can write."""
     if axis.scale != "time":
         return np.asarray(values, dtype=np.float64)
-
     return np.asarray(date2num(within_years(np.asarray(values, dtype=np.int64))), dtype=np.float64)  # type: ignore[no-untyped-call]
 
 
@@ -193,7 +188,11 @@ def scaled(ax: Axes, content: Stack | Steps, size: float) -> None:
 
 def _across(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     if axis.scale == "time":
-        _time(ax, low, high, few)
+        # With fewer ticks than these the locator looks for a longer step than it knows: half a day, half a year.
+        locator = AutoDateLocator(tz="UTC", minticks=3 if few >= 7 else 2, maxticks=max(few, 5))  # type: ignore[no-untyped-call]
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(_formatter(few))
+        ax.set_xlim(low, high)
     elif axis.scale == "duration":
         ax.set_xscale("log")
         ax.set_xlim(low, high)
@@ -208,36 +207,22 @@ def _across(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
 
 
 def _upward(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
-    if axis.scale == "percent":
-        ax.set_ylim(low, high)
-        ax.set_yticks([0, 0.25, 0.5, 0.75, 1] if few > 3 else [0, 0.5, 1])
-        ax.yaxis.set_major_formatter(PercentFormatter(1))
-    else:
-        _amounts(ax, axis, low, high, few)
-    if low < 0:
-        ax.axhline(0, color=inside(ax).quiet, linewidth=0.8, gid="zero")
-    ax.set_ylabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
-
-
-def _amounts(ax: Axes, axis: Axis, low: float, high: float, few: int) -> None:
     ax.set_yscale("log" if axis.logarithmic else "linear")
     ax.set_ylim(low, high)
     most = max(abs(low), abs(high))
-    if axis.logarithmic:
+    if axis.scale == "percent":
+        ax.set_yticks([0, 0.25, 0.5, 0.75, 1] if few > 3 else [0, 0.5, 1])
+        ax.yaxis.set_major_formatter(PercentFormatter(1))
+    elif axis.logarithmic:
         ax.yaxis.set_major_locator(LogLocator(numticks=few + 1))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: amount_text(value)))
     else:
         ax.yaxis.set_major_locator(MaxNLocator(nbins=few, integer=axis.scale == "count"))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scale_text(value, most)))
     ax.yaxis.set_minor_locator(NullLocator())
-
-
-def _time(ax: Axes, low: float, high: float, few: int) -> None:
-    # With fewer ticks than these the locator looks for a longer step than it knows: half a day, half a year.
-    locator = AutoDateLocator(tz="UTC", minticks=3 if few >= 7 else 2, maxticks=max(few, 5))  # type: ignore[no-untyped-call]
-    ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(_formatter(few))
-    ax.set_xlim(low, high)
+    if low < 0:
+        ax.axhline(0, color=inside(ax).quiet, linewidth=0.8, gid="zero")
+    ax.set_ylabel(axis.label + (" (logarithmic)" if axis.logarithmic else ""))
 
 
 def _formatter(few: int) -> Formatter:
