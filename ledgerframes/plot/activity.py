@@ -12,7 +12,7 @@ from ledgerframes.models.coin_flows import transfers as transfers_of
 from ledgerframes.models.governance import price_votes as prices_of
 from ledgerframes.models.governance import votes as votes_of
 from ledgerframes.number_format import amount_text, plural
-from ledgerframes.plot.bins import QUARTER, between, bins
+from ledgerframes.plot.bins import QUARTER, between, bins, rounds_between
 from ledgerframes.plot.contents import Axis, Content, Flows, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import fixed, in_and_out, ranked
@@ -115,10 +115,7 @@ def _range(frame: pd.DataFrame) -> list[str]:
         return [between(times[known])] if known.any() else []
     numbers = floats(frame, "round") if "round" in frame else np.zeros(0)
     numbers = numbers[~np.isnan(numbers)]
-    if not len(numbers):
-        return []
-    first, last = f"{numbers.min():.0f}", f"{numbers.max():.0f}"
-    return [f"round {first}" if first == last else f"rounds {first} to {last}"]
+    return [rounds_between(numbers.min(), numbers.max())] if len(numbers) else []
 
 
 @chart(votes_of, over_time=True)

@@ -144,7 +144,7 @@ def grouped(numbers: Floats, whole: pd.Series | None) -> Bins:
     first = np.arange(low // size * size, high + 1, size)
     last = first + size - 1
     partial = ({0} if low > first[0] else set()) | ({len(first) - 1} if high < last[-1] else set())
-    spans = (f"round {a:.0f}" if a == b else f"rounds {a:.0f} to {b:.0f}" for a, b in zip(first, last, strict=True))
+    spans = map(rounds_between, first, last)
     edges = np.clip(np.append(first, last[-1] + 1) - 0.5, low - 0.5, high + 0.5)
     name = "round" if size == 1 else f"{count_text(size)} rounds"
     found = Bins(edges, name, tuple(spans), frozenset(partial))
@@ -155,6 +155,11 @@ def rounds_text(numbers: Floats) -> str:
     """How many rounds, and which."""
     first, last = f"{numbers[0]:.0f}", f"{numbers[-1]:.0f}"
     return f"round {first}" if first == last else f"{plural(len(numbers), 'round')}, {first} to {last}"
+
+
+def rounds_between(first: float, last: float) -> str:
+    """Which rounds, the last one included."""
+    return f"round {first:.0f}" if first == last else f"rounds {first:.0f} to {last:.0f}"
 
 
 def within_years(times: Micros) -> npt.NDArray[np.datetime64]:

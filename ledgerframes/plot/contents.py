@@ -16,8 +16,9 @@ Floats = npt.NDArray[np.float64]
 Micros = npt.NDArray[np.int64]
 Scale = Literal["time", "round", "duration", "amount", "count", "percent"]
 _MARKED: Final = 25  # lines of fewer values have a marker at each
+#: An axis of rounds is at least so many bars wide; up to that each is named.
+ROUNDS: Final = 8
 _SHAPED: Final = 5  # from so many lines on, shapes tell them apart too
-_ROUNDS: Final = 8  # an axis of rounds is at least so many bars wide
 _HOUR: Final = 3.6e9  # microseconds: as long is an axis of one time
 _AIR: Final = 0.12  # of an axis upward, so that no bar touches the frame
 _ALONE: Final = 0.4  # of the height: the only ribbon
@@ -26,17 +27,11 @@ _AIR_FOR_WORDS: Final = 0.28  # with words above the bars
 Ends = tuple[float, float]
 
 
-def heights(series: Sequence[Series]) -> tuple[Floats, Floats]:
-    """How far bars go below and above 0 when they are put one upon the other."""
+def stacked(series: Sequence[Series]) -> Floats:
+    """Where bars begin and end when they are put one upon the other: an array by series, both ends, and bar."""
     values = np.array([one.values for one in series])
-    return np.minimum(values, 0).sum(axis=0), np.maximum(values, 0).sum(axis=0)
-
-
-def stacked(series: Sequence[Series]) -> list[tuple[Floats, Floats]]:
-    """Where the bars of each series begin and end when they are put one upon the other."""
-    values = np.array([one.values for one in series])
-    below = np.where(values < 0, np.minimum(values, 0).cumsum(axis=0), np.maximum(values, 0).cumsum(axis=0)) - values
-    return list(zip(below, below + values, strict=True))
+    start = np.where(values < 0, np.minimum(values, 0).cumsum(axis=0), np.maximum(values, 0).cumsum(axis=0)) - values
+    return np.stack([start, start + values], axis=1)
 
 
 def _upward(low: float, high: float, air: float) -> Ends:
@@ -161,7 +156,7 @@ class Stack(Titled):
     def across(self) -> Ends:
         """The ends of the x axis: a single round is not as wide as the axes."""
         low, high = self.ends
-        air = max(0.0, _ROUNDS * float(self.edges[1] - self.edges[0]) - (high - low)) / 2
+        air = max(0.0, ROUNDS * float(self.edges[1] - self.edges[0]) - (high - low)) / 2
         if self.x.scale == "round":
             return low - air, high + air
         # A tick at the very end would name the next day, or month.
@@ -170,8 +165,8 @@ class Stack(Titled):
     @property
     def upward(self) -> Ends:
         """The ends of the y axis."""
-        down, up = heights(self.series)
-        return _upward(float(down.min()), float(up.max()), _AIR_FOR_WORDS if self.marks else _AIR)
+        parts = stacked(self.series)
+        return _upward(float(parts.min()), float(parts.max()), _AIR_FOR_WORDS if self.marks else _AIR)
 
 
 @dataclass(frozen=True)
@@ -254,7 +249,8 @@ class Bars(Titled):
     @property
     def ends(self) -> tuple[Floats, Floats]:
         """Both ends of each bar, below and above 0."""
-        return heights(self.series)
+        parts = stacked(self.series)
+        return parts.min(axis=(0, 1)), parts.max(axis=(0, 1))
 
     @property
     def reach(self) -> Ends:
@@ -288,8 +284,8 @@ class Bars(Titled):
     @property
     def spans(self) -> list[tuple[Floats, Floats]]:
         """Where each part of the bars begins, and how long it is."""
-        shown = [np.clip(ends, *self.reach) for ends in stacked(self.series)]
-        return [(start, end - start) for start, end in shown]
+        parts = np.clip(stacked(self.series), *self.reach)
+        return [(start, end - start) for start, end in parts]
 
     def across(self, taken: float) -> Ends:
         """The ends of the axis, with room for the texts, the longest of which takes this part of its width."""

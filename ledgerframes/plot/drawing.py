@@ -21,8 +21,8 @@ _ARGUMENTS: Final = {
     "every": 'every: length of an interval, such as `"1h"`, `"1D"`; chosen from the range by default.',
     "top": "top: the number of names to show; the others are combined.",
     "opening": "opening: of a History, what was active before it, an `Opening` of `load_opening`.",
-    "events": "events: what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or a"
-    " frame with\n        the columns `time` and `text`.",
+    "events": "events: what happened meanwhile, as thin lines with short labels: from `votes` or `config_changes`, or"
+    "\n        a frame with the columns `time` and `text`.",
     "backend": 'backend: `"plotly"` for a figure to zoom into, with whole ids under the pointer; needs the extra'
     " `interactive`.",
     "ax": "ax: where matplotlib draws; a new figure by default.",

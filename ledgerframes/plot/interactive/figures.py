@@ -13,6 +13,7 @@ from ledgerframes.plot.interactive.small import is_small, made_small
 from ledgerframes.plot.interactive.traces import across, bars, flows, matrix, stack, steps
 from ledgerframes.plot.interactive.words import axis_title, colour, escaped
 from ledgerframes.plot.palette import Tones, mixed, of_settings
+from ledgerframes.plot.sizes import size_of
 
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 _WRAP: Final = 100  # characters of a subtitle in the width of a narrow page
@@ -25,7 +26,7 @@ _REMOVED: Final = ("sendChartToCloud", "sendDataToCloud", "editInChartStudio", "
 def figure_of(content: Content, title: str | None) -> Figure:
     """Draw the content on a figure of its own."""
     tones = of_settings()
-    made = _figure(content.title if title is None else title, content.subtitle, tones, _height(content))
+    made = _figure(content.title if title is None else title, content.subtitle, tones, round(100 * size_of(content)[1]))
     _KINDS[type(content)](made, content, tones)
     return made
 
@@ -60,20 +61,6 @@ def style_axes(made: Figure, tones: Tones) -> None:
     }  # fmt: skip
     made.update_xaxes(showgrid=False, showline=True, ticks="outside", zeroline=False, **axis)
     made.update_yaxes(showgrid=True, exponentformat="B", **axis)
-
-
-def _height(content: Content) -> int:
-    if isinstance(content, Nothing):
-        return 260
-    if isinstance(content, Flows):
-        return min(max(420, 160 + 24 * max(len(content.sizes(0)), len(content.sizes(1)))), 1200)
-    if isinstance(content, Matrix):
-        return min(max(360, 26 * len(content.names)), 820) + 190
-    if isinstance(content, Bars):
-        return 150 + max(26 * len(content.names), 21 * len(content.series))
-    if isinstance(content, Panels):
-        return 130 + 190 * -(-len(content.panels) // content.columns)
-    return 480 if isinstance(content, Steps) and len(content.series) > 1 else 440
 
 
 def _nothing(made: Figure, content: Nothing, tones: Tones) -> None:

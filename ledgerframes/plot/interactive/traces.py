@@ -10,7 +10,7 @@ from plotly.graph_objects import Bar, Figure, Heatmap, Sankey, Scatter
 
 from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.bins import duration_ticks, moment_words
-from ledgerframes.plot.contents import Axis, Bars, Flows, Matrix, Ribbon, Series, Stack, Steps
+from ledgerframes.plot.contents import ROUNDS, Axis, Bars, Flows, Matrix, Ribbon, Series, Stack, Steps
 from ledgerframes.plot.interactive.words import TIMES, along, amounts, axis_title, colour, escaped, hover, with_unit
 from ledgerframes.plot.palette import Tones, heat_colours, mixed
 
@@ -19,7 +19,6 @@ _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "triangle-down",
 _EDGE: Final = 0.03  # of an axis: nearer to its start a label has no room before its line
 _CHARACTER: Final = 0.0155  # of the width of the axes of a narrow page, as totals and marks are written
 _FEW: Final = 5  # up to so many things, an axis counts each
-_ROUNDS: Final = 8  # up to so many rounds, it names each
 _READABLE: Final = 20  # names of a side whose counts still fit into their cells
 _MARK: Final = 15  # pixels of the words of a mark
 _EDGES: Final = (0.001, 0.999)  # plotly takes 0 for "choose yourself"
@@ -97,7 +96,7 @@ def across(axis: Axis, low: float, high: float) -> dict[str, Any]:
     if axis.scale == "duration":
         ticks, words = duration_ticks(low, high, 8)
         return title | {"type": "log", "tickvals": ticks, "ticktext": words, "range": [log10(low), log10(high)]}
-    each = {"dtick": 1} if high - low <= _ROUNDS else {}
+    each = {"dtick": 1} if high - low <= ROUNDS else {}
     return title | {"type": "linear", "tickformat": "d", "range": [low, high], **each}
 
 

@@ -17,7 +17,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ledgerframes.number_format import amount_text, scale_text
 from ledgerframes.plot.contents import Bars, Content, Flows, Matrix, Nothing, Panels, Stack, Steps
 from ledgerframes.plot.palette import heat_colours, inside, luminance, mixed
-from ledgerframes.plot.static.flows import flows, flows_height
+from ledgerframes.plot.sizes import size_of
+from ledgerframes.plot.static.flows import flows
 from ledgerframes.plot.static.layout import (
     PAD,
     Key,
@@ -41,7 +42,7 @@ def drawn_on(content: Content, ax: Axes | None, title: str | None) -> Axes:
         return _drawn(content, ax, title)
     import matplotlib.pyplot as plt
 
-    figure = plt.figure(figsize=_size(content))
+    figure = plt.figure(figsize=size_of(content))
     try:
         return _filling(figure, content, title)
     except BaseException:
@@ -51,7 +52,7 @@ def drawn_on(content: Content, ax: Axes | None, title: str | None) -> Axes:
 
 def figure_with(content: Content) -> Figure:
     """A figure that no window or notebook shows, so that any thread can draw it."""
-    figure = Figure(figsize=_size(content))
+    figure = Figure(figsize=size_of(content))
     FigureCanvasAgg(figure)  # measures text as most others do
     return figure_of(_filling(figure, content, None))
 
@@ -68,21 +69,6 @@ def _drawn(content: Content, ax: Axes, title: str | None, *, own: bool = False) 
     draw: Callable[[Axes, Any, float], list[Key]] = _KINDS[type(content)]
     keys = draw(ax, content, size)
     return finish(ax, content.title if title is None else title, content.subtitle, keys, size)
-
-
-def _size(content: Content) -> tuple[float, float]:
-    """Width and height in inches of a figure of its own."""
-    if isinstance(content, Flows):
-        return 9.2, flows_height(content)
-    if isinstance(content, Matrix):
-        side = min(2.6 + 0.32 * len(content.names), 8.4)
-        return side + 2.6, side + 0.9
-    if isinstance(content, Bars):
-        return 8.4, 1.9 + 0.29 * len(content.names)
-    if isinstance(content, Panels):
-        rows = -(-len(content.panels) // content.columns)
-        return 9.2, 1.2 + (1.8 if content.columns == 1 else 1.6) * rows
-    return 9.2, max(4.4, 1.2 + 0.18 * len(content.series)) if isinstance(content, Steps) else 4.4
 
 
 def _nothing(ax: Axes, content: Nothing, size: float) -> list[Key]:

@@ -53,12 +53,6 @@ class Band:
 Nodes = tuple[Node, ...]
 
 
-def flows_height(content: Flows) -> float:
-    """The height in inches of a figure of its own."""
-    rows = max(len(content.sizes(0)), len(content.sizes(1)))
-    return min(max(3.8, 1.7 + 0.28 * rows), 7.6)
-
-
 def flows(ax: Axes, content: Flows, size: float) -> list[Key]:
     """Draw the nodes of both sides with their sizes and names, and the ribbons between them."""
     ax.set_axis_off()

@@ -26,7 +26,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from ledgerframes.number_format import amount_text, scale_text
 from ledgerframes.plot.bins import duration_ticks, within_years
-from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps, heights, stacked
+from ledgerframes.plot.contents import Axis, Floats, Micros, Stack, Steps, stacked
 from ledgerframes.plot.palette import inside, mixed
 from ledgerframes.plot.static.layout import Key, extent, measured, plain, settle, shown, spread, text_size
 
@@ -43,13 +43,14 @@ def stack(ax: Axes, content: Stack, size: float) -> list[Key]:
     """Series in bins, one upon the other, the bins that are covered in part hatched."""
     tones = inside(ax)
     edges = positions(content.x, content.edges)
-    for series, (start, end) in zip(content.series, stacked(content.series), strict=True):
+    parts = stacked(content.series)
+    for series, (start, end) in zip(content.series, parts, strict=True):
         ax.stairs(
             end, edges, baseline=start, fill=True, color=tones.hue(series.hue), linewidth=0,
             label=shown(series.label), gid="series",
         )  # fmt: skip
     for place in sorted(content.partial):
-        for top in {float(end[place]) for end in heights(content.series)} - {0.0}:
+        for top in {float(parts[..., place].min()), float(parts[..., place].max())} - {0.0}:
             ax.stairs(
                 [top], edges[place : place + 2], baseline=0, fill=True, facecolor="none", edgecolor=tones.ground,
                 hatch="////", linewidth=0, gid="partial",
