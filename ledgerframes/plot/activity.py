@@ -175,5 +175,5 @@ def price_votes(x: ChartInput) -> Content:
     room = (high - low) / 10 or high / 10 or 1.0
     return Steps(
         title, f"{plural(len(rows), 'vote')}, {between(moments)}", Axis("record time (UTC)", "time"),
-        Axis("USD per coin", "amount", "USD", limits=(max(low - room, 0.0), high + room)), series,
+        Axis("USD per coin", "amount", "USD", limits=(max(low - room, 0.0), high + room)), series, end=held(frame)[1],
     )  # fmt: skip

@@ -108,10 +108,9 @@ def _flows_of(x: Any) -> Any:
 
 def _open(frame: pd.DataFrame) -> list[str]:
     """The number of coupons that are open at the end, if the frame is known to begin with the ledger."""
-    edges = proof_of(frame).get("edges")
-    if not edges or not begins(frame) or not edges["open_at_end"]["rows"]:
-        return []
-    return [f"{plural(edges['open_at_end']['rows'], 'coupon')} open"]
+    edges = proof_of(frame).get("edges") if begins(frame) else None
+    left = edges["open_at_end"]["rows"] if edges else 0
+    return [f"{plural(left, 'coupon')} open"] if left else []
 
 
 @chart(mint_burn, over_time=True)

@@ -16,8 +16,7 @@ Floats = npt.NDArray[np.float64]
 Micros = npt.NDArray[np.int64]
 Scale = Literal["time", "round", "duration", "amount", "count", "percent"]
 _MARKED: Final = 25  # lines of fewer values have a marker at each
-#: An axis of rounds is at least so many bars wide; up to that each is named.
-ROUNDS: Final = 8
+ROUNDS: Final = 8  # an axis of rounds is at least so many bars wide, and names each up to then
 _SHAPED: Final = 5  # from so many lines on, shapes tell them apart too
 _HOUR: Final = 3.6e9  # microseconds: as long is an axis of one time
 _AIR: Final = 0.12  # of an axis upward, so that no bar touches the frame

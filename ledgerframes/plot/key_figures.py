@@ -15,7 +15,7 @@ from ledgerframes.models.network_activity import app_daily, validator_daily
 from ledgerframes.models.network_activity import retention as retention_of
 from ledgerframes.number_format import amount_text, count_text, plural
 from ledgerframes.plot.bins import DAY, QUARTER, between, bins, length_words, time_bins
-from ledgerframes.plot.contents import Axis, Bars, Content, Matrix, Micros, Nothing, Series, Steps
+from ledgerframes.plot.contents import Axis, Bars, Content, Floats, Matrix, Micros, Nothing, Series, Steps
 from ledgerframes.plot.drawing import chart
 from ledgerframes.plot.ranking import ranked
 from ledgerframes.plot.reading import ChartInput, floats, held, micros, texts
@@ -50,7 +50,10 @@ def validators(x: ChartInput) -> Content:
     """
     frame = x.frame()
     name, timed = "Validators with a license", {"time", "validators"} <= set(frame.columns)
-    positions, counts, silent = _over_time(frame) if timed else _first_rounds(x.frame("validator", "first_round"))
+    positions, counts, silent = (
+        (*_in_order(frame, "validators"), int(frame.attrs.get("never_received", 0))) if timed
+        else _first_rounds(x.frame("validator", "first_round"))
+    )  # fmt: skip
     left_out = f"; {plural(silent, 'other')} never received a coupon" if silent else ""
     if not len(positions):
         return Nothing(name, f"no licenses in this range{left_out}")
@@ -58,20 +61,22 @@ def validators(x: ChartInput) -> Content:
     began = f"the first on {between(positions[:1])}" if timed else f"the first in round {low}"
     basis = ", some times interpolated between known rounds" if timed and frame.attrs.get("interpolated") else ""
     line = Series("validators", "validators", counts, 0, positions, count_text(int(counts[-1])))
-    room = max((high - low) // 16, (DAY if low == high else 1) if timed else 1)
+    known = held(frame)[1] if timed else None
+    end = max(high + 1, known) if known else high + max((high - low) // 16, (DAY if low == high else 1) if timed else 1)
     return Steps(
         name, f"{plural(int(counts[-1]), 'validator')}, {began}{basis}{left_out}",
         Axis("time (UTC)", "time") if timed else Axis("round of the first coupon", "round"),
-        Axis("validators", "count", "validators"), (line,), words="" if timed else "round", end=high + room,
+        Axis("validators", "count", "validators"), (line,), words="" if timed else "round", end=end,
     )  # fmt: skip
 
 
-def _over_time(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
+def _in_order(frame: pd.DataFrame, name: str) -> tuple[Micros, Floats]:
+    """The times and the values of a column that are known, in order."""
     times, known = micros(frame, "time")
-    counts = floats(frame, "validators")
-    known = known & ~np.isnan(counts)
+    values = floats(frame, name)
+    known = known & ~np.isnan(values)
     order = np.argsort(times[known], kind="stable")
-    return times[known][order], counts[known][order], int(frame.attrs.get("never_received", 0))
+    return times[known][order], values[known][order]
 
 
 def _first_rounds(frame: pd.DataFrame) -> tuple[Micros, Any, int]:
@@ -96,11 +101,9 @@ def license_growth(x: ChartInput) -> Content:
     """
     frame = x.frame("time", "new", "validators")
     name = "New validators"
-    times, known = micros(frame, "time")
-    if not known.any():
+    starts, new = _in_order(frame, "new")
+    if not len(starts):
         return Nothing(name, "no licenses in this range")
-    order = np.argsort(times[known], kind="stable")
-    starts, new = times[known][order], np.nan_to_num(floats(frame, "new")[known][order])
     length = frame.attrs.get("period") or (int(np.median(np.diff(starts))) if len(starts) > 1 else 0)
     period, end = _period(length, int(starts[-1]))
     series, stop = (Series("new", "new validators", new, 0),), held(frame)[1]

@@ -176,7 +176,8 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
     labels, sides = content.labels[0], (content.sizes(0), content.sizes(1))
     nodes = [(name, size, words, x) for side, words, x in zip(sides, content.heads, _EDGES, strict=True)
              for name, size in side.items()]  # fmt: skip
-    gap = min(_GAP, 0.5 * _within(made) / max(map(len, sides)))
+    room = made.layout.height - made.layout.margin.t - made.layout.margin.b
+    gap = min(_GAP / room, 0.5 / max(map(len, sides)))
     made.add_trace(
         Sankey(
             arrangement="snap", textfont={"color": tones.text, "size": 12},
@@ -187,8 +188,8 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
                                for name, size, words, _ in nodes],
                 "x": [x for _, _, _, x in nodes],
                 "y": [1 - (top + bottom) / 2 for side in (0, 1)
-                      for top, bottom in content.places(side, gap / _within(made))],
-                "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": gap,
+                      for top, bottom in content.places(side, gap)],
+                "hovertemplate": "%{customdata}<extra></extra>", "line": {"width": 0}, "pad": gap * room,
                 "thickness": 12,
             },
             link=_links(content, sides, tones),
@@ -205,11 +206,6 @@ def flows(made: Figure, content: Flows, tones: Tones) -> None:
             x=0.5, y=0, xref="paper", yref="paper", yanchor="top", text=escaped("pale: " + ", ".join(odd)),
             yshift=-20, showarrow=False, font={"color": tones.quiet}, name="status",
         )  # fmt: skip
-
-
-def _within(made: Figure) -> float:
-    """The height of a figure without its margins, in pixels."""
-    return float(made.layout.height - made.layout.margin.t - made.layout.margin.b)
 
 
 def _links(content: Flows, sides: tuple[dict[str, float], dict[str, float]], tones: Tones) -> dict[str, Any]:

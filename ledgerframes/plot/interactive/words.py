@@ -61,10 +61,8 @@ def along(axis: Axis, values: Floats | Micros) -> Any:
 def amounts(low: float, high: float) -> dict[str, Any]:
     """How an axis of amounts writes its ticks: 1.5 M and 55 k, as drawings do."""
     most = max(abs(low), abs(high))
-    if most < 1e4:
-        return {"tickformat": f",.{_DECIMALS}~f"}  # its own would be 10k, and 1.5n
-    if most >= 1e15:
-        return {}
+    if not 1e4 <= most < 1e15:  # its own would be 10k, and 1.5n
+        return {"tickformat": f",.{_DECIMALS}~f"} if most < 1e4 else {}
     # plotly places them by ones, twos and fives of a power of ten, ten times as close once a reader has zoomed in.
     step = 10.0 ** max(ceil(log10(most / 500)), 0)
     ticks = [step * place for place in range(int((low - most / 2) // step), int((high + most / 2) // step))]

@@ -72,11 +72,7 @@ def _drawn(content: Content, ax: Axes, title: str | None, *, own: bool = False) 
 
 
 def _nothing(ax: Axes, content: Nothing, size: float) -> list[Key]:
-    plain(ax, size, grid=None)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.set_axis_off()
     ax.text(
         0.5, 0.5, shown(content.why), transform=ax.transAxes, ha="center", va="center", wrap=True,
         color=inside(ax).quiet, fontsize=1.05 * size, gid="nothing",
