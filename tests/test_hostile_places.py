@@ -115,9 +115,7 @@ def unfit(folder):
     paths = [path.relative_to(folder) for path in folder.rglob("*")]
     assert len(paths) > 3
     return [
-        str(path)
-        for path in paths
-        if any(FORBIDDEN.search(part) for part in path.parts) or len(str(path)) > LONGEST
+        str(path) for path in paths if any(FORBIDDEN.search(part) for part in path.parts) or len(str(path)) > LONGEST
     ]
 
 

@@ -84,7 +84,7 @@ def star_export(star: Star, target: str | os.PathLike[str], *, format: Format, a
 
 
 def _files_of(model: Path) -> tuple[str, ...]:
-    """What an earlier export of a star wrote next to its `model.json`; nothing if that is none."""
+    """The files that an earlier export of a star wrote next to its `model.json`; none if that is no star's."""
     try:
         content = json.loads(model.read_text(encoding="utf-8"))
         files = [table["file"] for table in content["tables"]] if content["model"] == "star" else []
