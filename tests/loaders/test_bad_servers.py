@@ -109,22 +109,22 @@ def test_an_item_that_one_server_spoils_comes_from_the_other(small):
     assert (page.server, page.value.unplaced) == (small.sandbox.scan_url, ())
 
 
-def test_a_scan_that_goes_away_in_the_middle_does_not_fail_a_load_that_another_one_finishes(base, wanted):
+def test_a_scan_that_goes_away_in_the_middle_does_not_fail_a_load_that_another_one_finishes(small, wanted):
     left = [4]
 
     def by(heard):
         left[0] -= 1
-        return forwarded(base.sandbox.scan_url, heard) if left[0] >= 0 else Reply(hang_up="body")
+        return forwarded(small.sandbox.scan_url, heard) if left[0] >= 0 else Reply(hang_up="body")
 
-    with HostileServer(by) as server, connected(server.url, base.sandbox.scan_url) as net:
+    with HostileServer(by) as server, connected(server.url, small.sandbox.scan_url) as net:
         assert_same(lf.load_updates(net, page_size=25), wanted, "updates")
         assert left[0] >= -4  # what is asked of it for nothing
 
 
-def test_a_server_that_refuses_negative_migration_ids_can_be_synced(base, wanted, tmp_path):
+def test_a_server_that_refuses_negative_migration_ids_can_be_synced(small, wanted, tmp_path):
     def by(heard):
         refused = json.loads(heard.body or b"{}").get("after", {}).get("after_migration_id", 0) < 0
-        return answer({"error": "negative"}, 400) if refused else forwarded(base.sandbox.scan_url, heard)
+        return answer({"error": "negative"}, 400) if refused else forwarded(small.sandbox.scan_url, heard)
 
     with HostileServer(by) as server, connected(server.url) as net:
         store = lf.open_store(tmp_path / "lake")
@@ -133,9 +133,9 @@ def test_a_server_that_refuses_negative_migration_ids_can_be_synced(base, wanted
 
 
 @pytest.mark.parametrize(("size", "rows"), [(25, 40), (50, 50)], ids=["by what it looked at", "by its first page"])
-def test_a_load_that_ends_before_what_it_was_shown_is_not_complete(base, size, rows):
+def test_a_load_that_ends_before_what_it_was_shown_is_not_complete(size, rows):
     """Several scans stand behind one address, and one of them lags."""
-    with replica(base.sandbox, lag=20) as late:
+    with lf.sandbox(updates=60) as base, replica(base.sandbox, lag=20) as late:
 
         def by(heard):
             asked = json.loads(heard.body or b"{}")

@@ -251,16 +251,16 @@ def test_minted_and_burned_have_panels_and_linear_scales_of_their_own_and_rounds
         assert made.panels[1].partial == partial
 
 
-def test_holdings_are_of_what_is_known_and_not_of_the_time_asked_for(ledger, history):
-    at = lf.holdings_from_events(history, at=history.updates.record_time[99], as_of_round=1)
+def test_holdings_are_of_what_is_known_and_not_of_the_time_asked_for(hour, hour_history):
+    at = lf.holdings_from_events(hour_history, at=hour_history.updates.record_time[99], as_of_round=1)
     assert content("holdings", at).subtitle == f"{len(at)} parties, at {str(at.record_time[0])[:16]} UTC, round 1"
     with pytest.warns(lf.errors.IncompleteFiguresWarning, match="is later"):
-        ahead = lf.holdings_from_events(history, at="2030-01-01", as_of_round=1)
-    ends = str(history.updates.record_time.max())[:16]
+        ahead = lf.holdings_from_events(hour_history, at="2030-01-01", as_of_round=1)
+    ends = str(hour_history.updates.record_time.max())[:16]
     assert (
         content("holdings", ahead).subtitle == f"{len(ahead)} parties, at {ends} UTC, where the history ends, round 1"
     )
-    asked = lf.load_holdings_summary(ledger, list(ahead.party_id[:3]), record_time="2030-01-01", migration_id=2)
+    asked = lf.load_holdings_summary(hour, list(ahead.party_id[:3]), record_time="2030-01-01", migration_id=2)
     assert asked.attrs["snapshot_time"].startswith("as asked")
     assert "parties, asked for at 2030-01-01 00:00 UTC" in content("holdings", asked).subtitle
 
