@@ -128,7 +128,7 @@ def say_csv(name: str, table: pa.Table, *, personal: bool) -> None:
     with TemporaryDirectory() as folder:
         text = write_files({name: table}, Path(folder) / "rows.csv", personal=personal)[name].read_bytes()
     if sys.stdout.isatty():
-        say(text.decode().rstrip("\n"))
+        say(text.decode().replace("\r\n", "\n").rstrip("\n"))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text)

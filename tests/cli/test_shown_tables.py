@@ -52,8 +52,9 @@ def test_a_row_is_a_line_in_a_pipe(cells):
         (("tables",), "holdings_summary", "meaning"),
         (("sql", "LAKE", "from updates limit 3"), "2025-03-03", "no room for: "),
         (("sql", "LAKE", "select 'a\nb' as n, 'two' as n"), r"a\u000ab  two", "n"),
+        (("sql", "LAKE", "select 1 as n, 2 as m", "--csv"), "n,m", "n,m\n1,2\n"),
     ],
-    ids=["reference", "frame", "one name"],
+    ids=["reference", "frame", "one name", "csv"],
 )
 def test_a_terminal_gets_lines_that_fit(command, monkeypatch, lake, words, begun, said):
     monkeypatch.setattr(sys, "stdout", terminal := io.StringIO())
