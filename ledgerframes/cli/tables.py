@@ -14,10 +14,14 @@ from ledgerframes.cli import options as opt
 from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import StorePlace, existing
 from ledgerframes.cli.output import Rows, Written, printed
+from ledgerframes.errors import InputError, PartialResultError
 from ledgerframes.timestamps import format_timestamp
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ledgerframes.paging.cursor import Bound
+    from ledgerframes.store.store import Store
 
 _PER_INTERVAL: Final = ("supply_by_purpose", "balances_over_time", "active_parties", "template_activity")
 _ON_A_TERMINAL: Final = 20
@@ -85,7 +89,8 @@ def model(
 def input_of(place: str, part: opt.Part, function: Any) -> tuple[Any, dict[str, Any]]:
     """The input of a table's or chart's function: a lake, or a part of it and the contracts that were active before.
 
-    Those are left out at ledger begin, and None if the lake does not know them.
+    Those are left out at ledger begin, and None if the lake does not know them. A part that begins before the lake's
+    first update, as on the ledger's first day, is one from where the lake begins.
     """
     from ledgerframes.loaders.history import History
     from ledgerframes.loaders.opening import begin_of
@@ -97,10 +102,23 @@ def input_of(place: str, part: opt.Part, function: Any) -> tuple[Any, dict[str, 
     history = History(*(lake.load(name, **part) for name in History._fields))
     opt.say_range(history.updates, part["last"])
     begin = begin_of(history.events.attrs)
-    if begin is None or "opening" not in signature(function).parameters:
+    if begin is None:
         return history, {}
     migration, start = begin[0], format_timestamp(begin[1])
-    return history, {"opening": stored_opening(lake, at=start if migration is None else (migration, start))}
+    at: Bound = start if migration is None else (migration, start)
+    if _is_first(lake, at):
+        return History(*(lake.load(name, end=part["end"]) for name in History._fields)), {}
+    if "opening" not in signature(function).parameters:
+        return history, {}
+    return history, {"opening": stored_opening(lake, at=at)}
+
+
+def _is_first(lake: Store, at: Bound) -> bool:
+    """Whether a lake has all that was before a place, which is nothing."""
+    try:
+        return not lake.scan("updates", end=at).head(1, columns=["update_id"]).num_rows
+    except PartialResultError:
+        return False
 
 
 @app.command()
@@ -205,7 +223,6 @@ def compute(
     """
     import ledgerframes
     from ledgerframes.arguments import choice
-    from ledgerframes.errors import InputError
     from ledgerframes.models.computing import not_understood
     from ledgerframes.tables.derived import DERIVED
 
