@@ -12,6 +12,7 @@ import pandas as pd
 from ledgerframes import plot
 from ledgerframes.apps.html_report.report import report
 from ledgerframes.embedded import sandbox
+from ledgerframes.export.atomic_write import writing
 from ledgerframes.loaders.history import load_history
 from ledgerframes.loaders.planning import migrations, plan
 from ledgerframes.showing import show
@@ -51,8 +52,10 @@ def demonstrate(folder: Path, say: Callable[[str], None]) -> None:
     for draw in _CHARTS:
         with plot.style("light"):
             figure = draw(store).figure
-        figure.savefig(folder / "charts" / f"{draw.__name__}.png", dpi=150)
-        say(f"  {folder / 'charts' / draw.__name__}.png")
+        file = folder / "charts" / f"{draw.__name__}.png"
+        with writing(file):
+            figure.savefig(file, dpi=150)
+        say(f"  {file}")
     page = report(store, folder / "report.html", title="A simulated ledger", overwrite=True)
     say("\nNext: `make lab` opens the notebooks; `ledgerframes sync lake --scan-url …` keeps a lake of a real ledger.")
     say(f"Open this file: {page.absolute()}")

@@ -16,7 +16,7 @@ from ledgerframes.cli.app import app
 from ledgerframes.cli.lake import AsOf, StorePlace, existing
 from ledgerframes.cli.tables import input_of
 from ledgerframes.errors import InputError
-from ledgerframes.export.atomic_write import Staging, check_folder, refuse_taken
+from ledgerframes.export.atomic_write import Staging, check_folder, refuse_taken, writing
 
 _ENDINGS: Final = (".png", ".svg", ".pdf")
 #: The charts of a lake, by their names in the shell.
@@ -70,7 +70,8 @@ def plot(
     with charts.style(cast("Any", theme)), opt.labelled(labels):
         ax = draw(source, **options, **opening)
         with Staging(target.parent, overwrite=overwrite) as staging:
-            ax.figure.savefig(staging.place(target.name), dpi=150)
+            with writing(target):
+                ax.figure.savefig(staging.place(target.name), dpi=150)
             staging.commit()
     opt.say(target)
 

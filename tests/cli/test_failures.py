@@ -115,6 +115,18 @@ def test_a_full_disk_behind_standard_output_is_told_in_one_line(program, surroun
     )  # fmt: skip
 
 
+def test_a_full_disk_below_a_chart_names_its_file(command, lake):
+    """A limit on the size of files stands for the full disk."""
+    resource = pytest.importorskip("resource", reason="this system has no such limits")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        ended = command("plot", "updates", lake, "-o", "x.png")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (ended.code, ended.err.partition(" [")[0]) == (2, "error: cannot write 'x.png':")
+
+
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("closed", [">&-", "2>&-"])
 def test_a_closed_stream_is_one_that_nobody_reads(program, surroundings, tmp_path, closed):
