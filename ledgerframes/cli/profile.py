@@ -63,8 +63,8 @@ def add(
     Example: ledgerframes profile add mainnet --scan-url https://HOST/api/scan --token-env MAINNET_TOKEN
     """
     own = {key: _single(value) for key, value in opt.chosen(settings).items() if value != ""}
-    if "ca_file" in own:
-        own["ca_file"] = str(Path(own["ca_file"]).expanduser().absolute())
+    for key in {"ca_file", "token_file"} & own.keys():
+        own[key] = str(Path(own[key]).expanduser().absolute())
     for setting in also or ():
         _set(own, setting)
     path = add_profile(name, own, folder=config_folder(os.environ), environ=os.environ, replace=replace)

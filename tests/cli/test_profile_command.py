@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,10 @@ def test_a_profile_that_was_added_is_listed_shown_connected_and_removed_and_the_
     settings = lf.connect(profile="main").settings
     assert (settings.scan_url, settings.parallel) == ((SCAN,), 2)
     assert settings.token("ledger").reveal() == "abc"
+    Path("kept").write_text("def")  # a path is as the shell that typed it takes it
+    assert command("profile", "add", "file", "--scan-url", SCAN, "--token-file", "kept").code == 0
+    assert lf.connect(profile="file").settings.token("ledger").reveal() == "def"
+    assert command("profile", "remove", "file").code == 0
     if os.name != "nt":  # rights are another thing there
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
