@@ -28,7 +28,7 @@ from ledgerframes.cli.help import Group, of_the_shell, option_of
 from ledgerframes.cli.options import say
 from ledgerframes.cli.output import Rows, printed
 from ledgerframes.errors import ConfigurationError, InputError, LedgerframesError, visible
-from ledgerframes.export.atomic_write import check_folder
+from ledgerframes.export.atomic_write import check_folder, writing
 from ledgerframes.stopping import SLICE, Signalled, end_if_signalled, forget_signals, leave
 
 app = typer.Typer(
@@ -240,6 +240,8 @@ def sandbox(
 
 def _keep(handle: Any, file: Path) -> None:
     try:
+        with writing(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
         handle.save(file)
     except ValueError as error:
         raise InputError(str(error)) from error

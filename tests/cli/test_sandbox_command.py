@@ -68,7 +68,7 @@ def test_it_has_its_faults_and_its_port_and_ends_at_an_interrupt_that_another_th
 
 @pytest.mark.long
 def test_a_ledger_that_lives_is_kept_at_the_end_and_served_again(serving, tmp_path):
-    file = tmp_path / "world.db"
+    file = tmp_path / "made" / "world.db"
     process, said = serving("--updates", "30", "--live", "400/s", "--save", str(file))
     with lf.connect(scan_url=said["scan"]) as net:
         while len(seen := lf.load_updates(net, limit=50, progress=False)) <= 40:
