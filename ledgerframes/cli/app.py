@@ -218,7 +218,7 @@ def sandbox(
     """Serve a simulated ledger until Ctrl-C; print its URLs and a token valid only for it.
 
     Example: ledgerframes sandbox --port 8080, then in another shell
-    ledgerframes load history -o lake --limit 500 --scan-url http://127.0.0.1:8080/api/scan
+    ledgerframes load history -o tables --limit 500 --scan-url http://127.0.0.1:8080/api/scan
     """
     from ledgerframes.embedded import sandbox as start
 

@@ -86,7 +86,7 @@ def load(
     """Load one table, or all three history tables, into Parquet, CSV, JSON or a workbook.
 
     Examples:
-    ledgerframes load history -o lake --scan-url https://HOST/api/scan --last 1h
+    ledgerframes load history -o tables --scan-url https://HOST/api/scan --last 1h
 
     ledgerframes load licenses -o licenses.csv --scan-url https://HOST/api/scan
     """
