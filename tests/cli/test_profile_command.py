@@ -105,7 +105,6 @@ REFUSED = {
     "a token as a setting": (COMMENTED, "add x --set token=sesame", "not a known key"),
     "credentials as one": (COMMENTED, "add x --set token_oauth=sesame", "not a known key"),
     "twice": (COMMENTED, "add x --rate 1 --set rate=2", "given twice"),
-    "no rate at all": (COMMENTED, f"add x --rate 0 --scan-url {SCAN}", "above 0"),
     "an open quote": (COMMENTED, f"add x --token-command 'open --scan-url {SCAN}", "words"),
     "clear text": (COMMENTED, "add x --ledger-url http://a.example --token-env T", "unencrypted"),
     "a name that is taken": (COMMENTED, f"add old --scan-url {SCAN}", "--replace"),
