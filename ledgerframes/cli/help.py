@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import typer
@@ -36,8 +36,10 @@ _WORDS: Final = {
 _RARE: Final = ("validator_url", "registry_url", "ledger_url", "rate", "ca_file", "insecure_http", "failover")
 ARGS: Final = "ledgerframes.args"
 #: Python's words in messages and those of a shell, in the order in which they are replaced.
-_TRANSLATED: Final = (
+_TRANSLATED: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] = (
     (r"\bconnect\(([a-z_]+)=\.\.\.\)", r"\1="),
+    (r"\bgive [a-z]+_token=, (?=set LEDGERFRAMES_)|\b[a-z]+_token= or (?=LEDGERFRAMES_)", ""),
+    (r"\b[a-z]+_token=(?=[,.;]|$)", lambda found: f"LEDGERFRAMES_{found[0][:-1].upper()}"),  # never an option
     (r"(?:,? or|;) (?:give )?opening=[^;]*", ""),  # the state before a range can only be given in Python
     (r",(?: or)? as a (?:timedelta|number of seconds)", ""),  # a duration is a text in a shell
     (r"\((\d+), '(\d{4}-[^']+)'\)", r"\1@\2"),  # as it can be typed

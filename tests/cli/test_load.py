@@ -69,12 +69,13 @@ def test_the_history_of_ones_own_parties_is_two_files_and_goes_by_offsets(comman
         wanted = lf.load_ledger_history(net, [alice], start=5, end=50, as_="arrow")
         contracts = command("load", "ledger_contracts", "-o", tmp_path / "c.csv", *url, "--party", alice, "--at", "40")
         refused = command("load", "ledger_contracts", "-o", tmp_path / "d.csv", *url, "--party", alice, "--at", "noon")
+        unknown = command("load", "users", "-o", "-", *url, LEDGERFRAMES_LEDGER_TOKEN="another").err
 
     assert ended.code == 0, ended.err
     for name, table in wanted._asdict().items():
         assert pq.read_table(tmp_path / f"{name}.parquet").to_pylist() == table.to_pylist()
     assert contracts.code == 0, contracts.err
-    assert refused.code != 0
+    assert unknown.endswith("What to do: give a token that is valid now, as LEDGERFRAMES_LEDGER_TOKEN.\n")
     assert "--at 'noon' is not valid: give an offset, a whole number\n" in refused.err
 
 
