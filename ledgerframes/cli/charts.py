@@ -32,7 +32,9 @@ def plot(
     store: StorePlace,
     part: opt.Part,
     *,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file .png, .svg or .pdf.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A .png, .svg or .pdf; by default CHART.png.")
+    ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="How many names to show; the others are combined.")] = None,
     every: Annotated[str | None, typer.Option(help='Length of an interval: "1h", "1D".')] = None,
     events: Annotated[
