@@ -36,9 +36,7 @@ def completed(command):
         ("derive lake rewards,min", ["rewards,mint_burn"]),
         ("rewards lake --by b", ["beneficiary"]),
         ("export lake out --for ", ["bi"]),
-        ("plot burn lake --theme d", ["dark"]),
         ("report lake --sections bu", ["burn"]),  # codespell:ignore bu
-        ("sync lake --failover n", ["network"]),
         ("sync lake --tables licenses,inst", ["licenses,instruments"]),
         ("compute vote_", ["vote_casts"]),
         ("profile show o", ["old"]),

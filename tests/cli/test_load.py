@@ -57,7 +57,6 @@ def test_a_range_that_ends_after_what_the_scan_shows_is_said_to_be_a_part(comman
 
     ends = newest.isoformat().replace("+00:00", "Z")
     assert (done.code, done.err) == (0, f"what is there ends at {ends}, before the end of the range: more may follow\n")
-    assert command("load", "updates", "-o", "whole.csv", "--scan-url", scan).err == ""
 
 
 def test_the_history_of_ones_own_parties_is_two_files_and_goes_by_offsets(command, monkeypatch, tmp_path):

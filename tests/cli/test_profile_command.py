@@ -56,10 +56,6 @@ def test_a_profile_that_was_added_is_listed_shown_connected_and_removed_and_the_
     settings = lf.connect(profile="main").settings
     assert (settings.scan_url, settings.parallel) == ((SCAN,), 2)
     assert settings.token("ledger").reveal() == "abc"
-    Path("kept").write_text("def")  # a path is as the shell that typed it takes it
-    assert command("profile", "add", "file", "--scan-url", SCAN, "--token-file", "kept").code == 0
-    assert lf.connect(profile="file").settings.token("ledger").reveal() == "def"
-    assert command("profile", "remove", "file").code == 0
     if os.name != "nt":  # rights are another thing there
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -67,6 +63,9 @@ def test_a_profile_that_was_added_is_listed_shown_connected_and_removed_and_the_
     listed = command("profile", "list")
     assert (listed.code, listed.out) == (0, "")
     assert listed.err == f"there are no profiles in {file}; ledgerframes profile add NAME --scan-url URL adds one\n"
+    Path("kept").write_text("def")  # a path is as the shell that typed it takes it
+    assert command("profile", "add", "file", "--scan-url", SCAN, "--token-file", "kept").code == 0
+    assert lf.connect(profile="file").settings.token("ledger").reveal() == "def"
 
 
 SHAPES = {
