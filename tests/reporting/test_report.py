@@ -308,6 +308,7 @@ def test_coin_of_a_period_is_that_of_its_time_and_not_of_its_rounds(filled):
     assert (supply.value, supply.before) == (after, before)
     assert before < after
     assert f"of the {amount_text(float(minted))} CC minted." in words
+    assert "have the rounds that opened in this range, whose updates come later; the sums below are of the" in words
 
 
 def test_pictures_follow_the_theme_and_paper_is_light(filled, tmp_path):
@@ -455,6 +456,8 @@ def test_a_range_from_a_place_of_one_migration_has_the_figures_of_what_it_reads(
         assert re.search(rf"\bUpdates\s+{len(of):,}\s+transactions", words), words
         assert not re.search(r"Supply\s+(0|not known)\s", words)
         assert "compared with" not in words
+    words = "".join(SECTIONS["summary"](stored_report_data(synced, day_before)).parts)
+    assert f"{day_before:%Y-%m-%d} 00:00 to {last_at:%Y-%m-%d %H:%M} UTC" in words  # not the first update
     # A place that a time of every migration stands for is compared as that is.
     by_time, by_place = (stored_report_data(synced, start) for start in (inside, (middle, inside)))
     assert (by_place.period, by_place.begins) == (by_time.period, None)

@@ -114,6 +114,9 @@ def coin_supply(report_data: ReportData) -> list[str] | str:
     if rows.empty:
         return "No update of a known round mints or burns coin in this range. Take a longer range, with its rounds."
     parts = [report_data.chart(plot.coin_supply, rows, "Coin minted and burned per round, and the supply after it")]
+    if rows is not whole:
+        words = "The chart and the table have the rounds that opened in this range, whose updates come later"
+        parts.append(text(f"{words}; the sums below are of the range itself.", quiet=True))
     if rows["total"].isna().all():
         words = "The supply after each round is not known without the history from ledger begin"
         parts.append(text(f'{words}: sync or load with start="begin".', quiet=True))

@@ -79,9 +79,9 @@ def summary(report_data: ReportData) -> Section:
     """The key figures of the period."""
     if report_data.updates.empty:
         return Section("What happened", [text("There is no update in this range.", quiet=True)])
-    first, last = report_data.updates["record_time"].min(), report_data.updates["record_time"].max()
+    times, period, before = report_data.updates["record_time"], report_data.period, report_data.before
+    first, last = period.start or times.min(), period.end or times.max()
     words = f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC"
-    before = report_data.before
     if before is not None and before.start is not None:
         words += f", compared with the same length of time before, from {before.start:%Y-%m-%d %H:%M}"
     with localcontext(prec=60):

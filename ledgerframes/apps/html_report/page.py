@@ -46,8 +46,8 @@ table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabula
 caption { text-align: left; padding-bottom: .3rem; } caption span { display: block; position: sticky; left: 0;
   width: max-content; max-width: calc(100vw - 2.5rem); }
 th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 600; white-space: nowrap; } td.short, td.time { white-space: nowrap; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+th { font-weight: 600; } td.short, td.time, td.number { white-space: nowrap; }
+td.number, th.number { text-align: right; }
 nav { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 1rem 0; } nav a { color: var(--quiet); }
 p, h1 { overflow-wrap: anywhere; } figure { margin: 1rem 0; } img { max-width: 100%; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .9rem; margin: 1rem 0; }
