@@ -29,6 +29,7 @@ _KINDS_OF: Final = frozenset({"kind", "event", "event_type", "status", "outcome"
 _LONGEST: Final = 60  # characters of a text in a cell
 _BESIDE: Final = 120  # characters of a line of the text that a notebook keeps
 _OLD: Final = 30 * 86_400  # seconds from which on the day says enough
+_AMOUNTS: Final = 3  # the place of numbers
 _CONSTANT: Final = 3  # rows from which on a column of one value goes to the caption
 # The content of an element's ::before is visible and not copied; a text of size 0 is copied and not visible.
 # Classes are named twice, to be stronger than JupyterLab's own style, which aligns all cells to the right.
@@ -77,16 +78,16 @@ class Shown:
         ids, heads = ids_of(read, self._rows), _short_heads(read)
         cells = {name: [visible(cell(value, str(name), ids).words) for value in read[name].head(self._rows)]
                  for name in columns}  # fmt: skip
-        lines, left = [""] * (min(len(read), self._rows) + 1), list(columns)
-        while left:
-            name = left[0]
-            rows = [visible(heads.get(name, str(name))), *cells[name]]
-            wide = max(map(len, rows))
-            if lines[0] and len(lines[0]) + 2 + wide > width:
-                break
-            rows = [row.rjust(wide) if name in numbers else row.ljust(wide) for row in rows]
-            lines = [f"{line}  {row}" if line else row for line, row in zip(lines, rows, strict=True)]
-            left.pop(0)
+        rows = {name: [visible(heads.get(name, str(name))), *cells[name]] for name in columns}
+        wide = {name: max(map(len, rows[name])) for name in columns}
+        chosen, room = set[Any](), width + 2
+        for name in dict.fromkeys([*_telling(read, columns, numbers), *columns]):
+            if not chosen or wide[name] + 2 <= room:
+                chosen.add(name)
+                room -= wide[name] + 2
+        shown = [[row.rjust(wide[name]) if name in numbers else row.ljust(wide[name]) for row in rows[name]]
+                 for name in columns if name in chosen]  # fmt: skip
+        lines, left = map("  ".join, zip(*shown, strict=True)), [name for name in columns if name not in chosen]
         notes = [_caption(read, constant, self._rows, ids)]
         notes += [f"no room for: {', '.join(map(str, left))}"] if left else []
         return "\n".join([*(line.rstrip() for line in lines), *filter(None, notes)])
@@ -118,8 +119,8 @@ def show(frame: Any, *, rows: int = 20) -> Shown:
 
     A column of parties some of which have an alias or a label is followed by a column `label`; if there are several,
     each has its own, such as `sender_label`. A column that has one value in all rows goes to the caption. In a
-    notebook the whole id is under the pointer, and is what is copied. A shell gets lines of the terminal's width, a
-    pipe the whole frame.
+    notebook the whole id is under the pointer, and is what is copied. A shell gets lines of the terminal's width, in
+    which a time, a kind, a party and an amount have room before others; a pipe gets the whole frame.
 
     Args:
         frame: a frame of pandas, Arrow or polars; it is not changed.
@@ -314,7 +315,17 @@ def _place(column: pd.Series, name: str, *, number: bool) -> int:
         return 2
     if name.endswith(("_id", "_ids", "hash")):
         return 5
-    return 3 if number else 4
+    return _AMOUNTS if number else 4
+
+
+def _telling(frame: pd.DataFrame, columns: Sequence[Any], numbers: set[Any]) -> list[Any]:
+    """The first time, kind, party and amount: they have room before a second of any of them has."""
+    found: dict[int, Any] = {}
+    for name in columns:
+        place = _place(frame[name], str(name), number=name in numbers)
+        if place < _AMOUNTS or (place == _AMOUNTS and not pd.api.types.is_integer_dtype(frame[name])):
+            found[place] = name if name == "amount" else found.get(place, name)
+    return list(found.values())
 
 
 def _short_heads(frame: pd.DataFrame) -> dict[str, str]:

@@ -53,6 +53,9 @@ def test_time_kind_party_and_amount_come_first_and_ids_last():
     head = lf.show(rows).text(200).splitlines()[0]
 
     assert head.split() == ["record_time", "kind", "party", "amount", "note", "update_id"]
+    more = rows.assign(closed_at=rows.record_time, payer=rows.party, round=[10_000, 20_000], weight=[0.5, 1.5])
+    head = lf.show(more).text(36).splitlines()[0]  # and a narrow shell has one of each
+    assert head.split() == ["record_time", "kind", "party", "amount"]
     assert "<th class='time'>record time</th>" in lf.show(rows)._repr_html_()
     assert rows.columns[0] == "update_id"
 
