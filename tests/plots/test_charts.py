@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.colors import to_rgb
 
 import ledgerframes as lf
 from ledgerframes.plot.contents import Bars, Flows, Matrix, Nothing, Panels, Stack, Steps
@@ -165,13 +165,14 @@ def test_labels_lie_apart_and_can_be_read_within_the_axes_and_title_given_howeve
     assert drawn_by_plotly.layout.paper_bgcolor == {"light": "rgba(255,255,255,1)", "dark": "rgba(20,24,29,1)"}[theme]
 
 
-def test_every_chart_takes_its_frame_alone_by_position_and_says_what_gives_one():
+def test_every_chart_takes_its_frame_alone_by_position_events_over_time_and_says_what_gives_one():
     for name in USUAL:
         chart = getattr(lf.plot, name)
         assert "return" not in chart.__annotations__, "it returns no content"
         parameters = list(inspect.signature(chart).parameters.values())
         assert {one.kind for one in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}, name
         assert [one.name for one in parameters[-3:]] == ["backend", "ax", "title"], name
+        assert ("events" in {one.name for one in parameters}) == (name in TIMED)
         with pytest.raises(lf.errors.InputError, match=GIVERS[name]) as caught:
             chart(pd.DataFrame({"apple": [1]}))
         assert name in str(caught.value)
@@ -266,17 +267,6 @@ def test_a_range_is_drawn_with_what_was_active_before_it():
         lf.plot.updates(history, opening=opening)
 
 
-def test_a_name_has_one_colour_in_every_chart_and_in_both_libraries():
-    rows = USUAL["updates"]
-    static = {
-        patch.get_label(): patch.get_facecolor()
-        for patch in drawn(lf.plot.updates(rows, by="synchronizer_id"), "series")
-    }
-    figure = lf.plot.updates(rows.iloc[3:], by="synchronizer_id", backend="plotly")
-
-    assert {trace.name.partition("  ")[0]: to_rgba(trace.marker.color) for trace in figure.data} == static
-
-
 def test_names_from_a_ledger_stay_text_and_aliases_are_labels_with_the_whole_id_under_the_pointer():
     figure = lf.plot.updates(
         frames.updates(9).assign(synchronizer_id="<a href='x'>%{y}</a>::1220"), by="synchronizer_id", backend="plotly"
@@ -345,9 +335,10 @@ def test_a_small_figure_is_drawn_whatever_its_nodes_have_become(node):
 
 
 def test_one_bar_round_or_time_has_an_axis_around_it_with_ticks_that_tell_apart():
-    figures = {name: getattr(lf.plot, name)(USUAL[name].iloc[:1], backend="plotly")
-               for name in ("in_flight", "issuance", "validators", "balances")}  # fmt: skip
-    duration, rounds, first, time = (figure.layout.xaxis for figure in figures.values())
+    duration, rounds, first, time = (
+        getattr(lf.plot, name)(USUAL[name].iloc[:1], backend="plotly").layout.xaxis
+        for name in ("in_flight", "issuance", "validators", "balances")
+    )
 
     assert len(duration.tickvals) > 2
     assert duration.range[0] < np.log10(duration.tickvals[0]) < np.log10(duration.tickvals[-1]) < duration.range[1]
@@ -404,14 +395,6 @@ def test_events_are_lines_with_labels_that_neighbours_share_in_both_libraries(na
     assert "6 lines for 6 of 7 events" in subtitle(ax)
     assert overlapping(words(ax)) == []
     assert outside_of_the_figure(ax, words(ax)) == []
-
-
-def test_every_chart_over_time_says_that_it_takes_events_and_no_other_does():
-    takes = {
-        name for name in lf.plot.__all__ if (name != "style" and "events=" in (getattr(lf.plot, name).__doc__ or ""))
-        or "events:" in (getattr(lf.plot, name).__doc__ or "")
-    }  # fmt: skip
-    assert takes == set(TIMED)
 
 
 def with_events(events):

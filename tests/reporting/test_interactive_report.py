@@ -26,8 +26,6 @@ def test_pictures_are_there_in_both_themes_with_their_words(page):
     for words in ("Updates over time", "Reassignments between", "Balances over time", "Coin supply, minted and burned"):
         assert any(words in title for title in titles), words
     assert page.count("<figure class='chart'>") == len(specs) // 2
-    grounds = {json.loads(spec)["layout"]["paper_bgcolor"] for theme, spec in specs if theme == "dark"}
-    assert grounds == {"rgba(20,24,29,1)"}
 
 
 def test_the_page_needs_nothing_else_and_may_not_ask_for_it(page):
