@@ -188,7 +188,7 @@ def _band(band: Band, edges: tuple[float, float], patch: dict[str, Any]) -> Path
 
 
 def lay_out(content: Flows) -> tuple[Nodes, Nodes, list[Band]]:
-    """Stack the nodes of both sides in one order and lead a ribbon from each source to each target, in a unit square."""
+    """Stack the nodes of both sides in one order and lead ribbons from sources to targets, in a square of side 1."""
     most = max(len(content.sizes(0)), len(content.sizes(1)))
     gap = min(0.035, _AIR / max(most - 1, 1))
     sources, targets = (
