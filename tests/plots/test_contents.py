@@ -148,7 +148,6 @@ SAID = {
                                (lambda made: "nobody" in sums(made), False)),
     "an unknown round": ("issuance", ISSUED.assign(allowed=[None, *ISSUED["allowed"][1:]]), {},
                          "; not known of 1 other"),
-    "no schedule": ("issuance", ISSUED.assign(allowed=None), {}, "", (type, Nothing)),
     "purposes": ("supply_by_purpose", PURPOSES, {}, "17.9 k CC at the end, 15.9 k circulating; 2026-11-01 00:00 to ",
                  (ends, [12_950, *[1_000] * 5]), (lambda made: [one.hue for one in made.series], [*range(6)]),
                  (lambda made: made.spans[0], "at 2026-11-01 00:00:00 UTC"),
@@ -164,8 +163,6 @@ SAID = {
                  (lambda made: sum(one.values for one in made.series).tolist(), pytest.approx([1] * 30)),
                  (lambda made: made.series[0].values[0], pytest.approx(SHARE))),
     "an app's unknown day": ("app_shares", APPS, {"every": "1D", "top": 3}, "of 1 day of an app not known"),
-    "a day not over": ("app_shares", APPS.assign(whole=APPS.time < APPS.time.max()), DAY,
-                       "; the last bar is incomplete", (PARTIAL, {29})),
     "it and the last day": ("app_shares", APPS.assign(whole=~APPS.time.dt.day.isin([4, 30])), DAY,
                             "; 2 bars incomplete", (PARTIAL, {3, 29})),
     "a scorecard": ("validator_scorecard", frames.scorecards(9, 20), {"top": 3}, "", (attrgetter("rest"), True),
@@ -261,6 +258,9 @@ def test_balances_are_steps_with_a_marker_shape_each_from_five_lines_on():
     figure = lf.plot.balances(frames.balances(6, days=40), top=6, backend="plotly")
     assert {trace.line.shape for trace in figure.data} == {"hv"}
     assert len({trace.marker.symbol for trace in figure.data}) == 6
+    until = marked(frames.price_votes(3), end="2026-12-24T00:00:00Z")  # when nobody votes: no marker
+    assert drawn(lf.plot.price_votes(until), "series")[0].get_markevery() == slice(0, 3)
+    assert lf.plot.price_votes(until, backend="plotly").data[0].marker.size == (6, 6, 6, 0)
 
 
 def test_amounts_on_axes_are_written_alike_in_both_libraries():

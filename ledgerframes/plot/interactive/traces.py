@@ -69,8 +69,9 @@ def steps(made: Figure, content: Steps, tones: Tones, **place: int) -> None:
                 mode="lines+markers" if sparse or content.shaped else "lines", name=escaped(series.key),
                 line={"color": hue, "width": 2, "shape": "hv"}, fill="tozeroy" if content.filled else None,
                 fillcolor=colour(mixed(hue, tones.ground, 0.16)),
-                marker={"size": 6, "symbol": _SHAPES[rank % len(_SHAPES)] if content.shaped else "circle",
-                        "maxdisplayed": 0 if sparse else 8},
+                marker={"size": [6] * len(series.values) + [0] * (content.end is not None), "opacity": 1,
+                        "line": {"width": 0}, "maxdisplayed": 0 if sparse else 8,
+                        "symbol": _SHAPES[rank % len(_SHAPES)] if content.shaped else "circle"},
             ), **place,
         )  # fmt: skip
     made.update_layout(showlegend=not alone)

@@ -77,7 +77,7 @@ def steps(ax: Axes, content: Steps, size: float, *, named: bool = True) -> list[
         ax.plot(
             x, y, color=hue, linewidth=0.2 * size, drawstyle="steps-post", gid="series", label=shown(series.label),
             marker=shape if sparse or content.shaped else "none", markersize=0.5 * size,
-            markevery=1 if sparse else max(len(y) // 7, 1), solid_joinstyle="round",
+            markevery=slice(0, len(series.values)) if sparse else max(len(y) // 7, 1), solid_joinstyle="round",
         )  # fmt: skip
         ends.append((float(y[-1]), series.total if alone else series.key, hue, float(x[-1])))
     plain(ax, size)
