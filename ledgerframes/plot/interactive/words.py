@@ -64,9 +64,10 @@ def amounts(low: float, high: float) -> dict[str, Any]:
     if not 1e4 <= most < 1e15:  # its own would be 10k, and 1.5n
         return {"tickformat": f",.{_DECIMALS}~f"} if most < 1e4 else {}
     # plotly places them by ones, twos and fives of a power of ten, ten times as close once a reader has zoomed in.
-    step = 10.0 ** max(ceil(log10(most / 500)), 0)
-    ticks = [step * place for place in range(int((low - most / 2) // step), int((high + most / 2) // step))]
-    return {"tickformat": "~s", "labelalias": {_si(tick): scale_text(tick, most) for tick in ticks if tick}}
+    span = (high - low) or most
+    step = 10.0 ** max(ceil(log10(span / 500)), 0)
+    ticks = [step * place for place in range(int((low - span / 2) // step), int((high + span / 2) // step))]
+    return {"tickformat": ".12~s", "labelalias": {_si(tick): scale_text(tick, most) for tick in ticks if tick}}
 
 
 def _si(value: float) -> str:
