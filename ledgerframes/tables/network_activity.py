@@ -79,7 +79,7 @@ TEMPLATE_CATALOGUE: Final = computed(
         Column("creates", INT64, "Contracts created.", unit="events", source="creates"),
         Column("exercises", INT64, "Exercises of its choices.", unit="events", source="exercises"),
         Column("consuming", INT64, "Exercises that ended the contract.", unit="events", source="consuming exercises"),
-        Column("choices", JSON, "Exercises by choice, the most frequent first: a JSON object from choice to number.",
+        Column("choices", JSON, "Exercises by choice, most frequent first: from choice to number; in SQL as JSON.",
                source="choice"),
         Column("first_record_time", TIME, "When it was first seen.", source="record_time"),
         Column("last_record_time", TIME, "When it was last seen.", source="record_time"),

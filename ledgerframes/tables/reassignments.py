@@ -47,7 +47,7 @@ FLOW_MATRIX: Final = computed(
     "One row per source and target, and period if requested: the number of reassignments.",
     ("period", "source_synchronizer", "target_synchronizer"),
     (
-        Column("period", TIME, "Begin of the period, in UTC; there only with `period=`.", True,
+        Column("period", TIME, "Begin of the period, in UTC; there only with `period=`, and null in SQL.", True,
                source="unassigned_at, else assigned_at"),
         _SOURCE,
         _TARGET,
