@@ -114,6 +114,8 @@ def _of_frame(frame: Any, line: str) -> Opening:
             "opening= is a frame without a record of its contracts, as those of polars, of a merge or of"
             f" another table are; give {line}"
         )
+    if attrs.get("two_places"):
+        raise InputError(f"opening= is of {attrs['at']}, when two migrations run, so it ends at no place; give {line}")
     contracts = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
     if not attrs.get("complete", True) or "limit" in attrs:
         raise InputError(f"opening= has only a part of the contracts; give {line}")

@@ -20,7 +20,7 @@ from ledgerframes.models.inputs import Inputs, columns_of, inputs_of
 from ledgerframes.models.signatures import table_function
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import LATEST, format_timestamp, to_micros
 
 
 @table_function
@@ -96,8 +96,9 @@ def active_of(
     def notes(engine: Engine, rows: pa.Table) -> dict[str, Any]:
         """Attributes that prove that the contracts are the opening of the following history."""
         end = _end(engine, moment, inputs.attrs)
-        cursor = {} if end is None else {"cursor": [end.migration_id, format_timestamp(end.micros)]}
-        return {"at": _as_attribute(moment), **cursor, **proof(rows, templates=templates, parties=None)}
+        cursor = None if end is None else [end.migration_id, format_timestamp(end.micros)]
+        two = {"two_places": True} if isinstance(moment, int) and end and _runs_after(end, inputs) else {}
+        return {"at": _as_attribute(moment), "cursor": cursor, **two, **proof(rows, templates=templates, parties=None)}
 
     variables = {"templates": None if templates is None else list(templates)}
     return computed(ACTIVE, inputs, as_=as_, decimals=None, until=moment, variables=variables, notes=notes)
@@ -140,6 +141,15 @@ def _end(engine: Engine, moment: Cursor | int | None, attrs: Mapping[str, Any]) 
             return None
         moment = Cursor(last[0]["migration_id"], moment)
     return moment if reached is None else min(moment, reached)
+
+
+def _runs_after(end: Cursor, inputs: Inputs) -> bool:
+    """Whether an earlier migration goes on after a place, so that a replay up to its time is of two places."""
+    if not end.migration_id:
+        return False
+    with Engine(inputs.gives, until=Cursor(end.migration_id - 1, LATEST)) as engine:
+        last = engine.rows("last_place").to_pylist()
+    return bool(last) and to_micros(last[0]["record_time"], "record_time") > end.micros
 
 
 def _as_attribute(moment: Cursor | int | None) -> Any:

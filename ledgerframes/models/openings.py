@@ -13,7 +13,7 @@ from ledgerframes.loaders.acs.times import at_or_before
 from ledgerframes.loaders.active_contracts import load_active_contracts
 from ledgerframes.loaders.extent import first_after, first_cursors
 from ledgerframes.loaders.history import load_history
-from ledgerframes.loaders.opening import Opening, opening_of
+from ledgerframes.loaders.opening import Opening, cursor_of, opening_of
 from ledgerframes.models.contracts import active_of
 from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.inputs import inputs_of, is_store
@@ -133,7 +133,10 @@ def _of_store(store: Any, at: Cursor | int) -> Opening:
     last = format_timestamp((at if isinstance(at, int) else at.micros) - 1)
     moment = last if isinstance(at, int) else (at.migration_id, last)
     active = active_of(OPENED, store, at=moment, opening=None, as_="arrow")
-    if attrs_of(active).get("cursor") is None:  # before the first event
+    found = attrs_of(active)
+    if found.get("two_places"):
+        raise _two_places(cursor_of(found["cursor"]))
+    if found.get("cursor") is None:  # before the first event
         before = Cursor(0, at - 1) if isinstance(at, int) else Cursor(at.migration_id, at.micros - 1)
         return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), before, OPENED)
     opening = opening_of(active, {})

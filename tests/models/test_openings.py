@@ -116,14 +116,22 @@ def test_a_snapshot_before_all_that_a_scan_has_kept_opens_nothing():
         lf.load_opening(scan, at=(4, "2026-01-30T08:00:00Z"))
 
 
-def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(hour, filled, tmp_path):
-    late, start = lf.open_store(tmp_path / "late"), lf.load_updates(hour).record_time[300]
+def test_a_lake_opens_its_own_ranges_as_a_scan_without_snapshots_does(world, tmp_path):
+    hour, hour_history, filled = world
+    late, start = lf.open_store(tmp_path / "late"), hour_history.updates.record_time[300]
     late.sync(hour, start=start, progress=False)
     loaded = lf.load_opening(hour, at=start)
     with pytest.raises(lf.errors.PartialResultError, match="no update at or after it yet"):
         lf.load_opening(hour, at="2099-01-01")
     # Two migrations run then: what one archives before it, the other may create after it.
     both = lf.migrations(hour).first_record_time[2] + MINUTE / 2
+    for source in (hour_history, filled):
+        opened = lf.active_contracts(source, at=both - US)
+        with pytest.raises(lf.errors.InputError, match="two migrations run"):
+            lf.active_contracts(lf.load_history(hour, start=(2, both)), opening=opened)
+        cut = lf.active_contracts(source, at=(2, both - US))
+        assert lf.active_contracts(lf.load_history(hour, start=(2, both)), opening=cut).contract_id.is_unique
+    assert lf.active_contracts(hour_history, at="2025-03-01").attrs["cursor"] is None  # before the first event
     pair = lf.load_opening(hour, at=(2, both))
     since_both = partial(lf.supply, lf.load_history(hour, start=both), opening=pair)
     loads = [partial(load, at=both) for load in (partial(lf.load_opening, hour), partial(stored_opening, filled))]
