@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 ORDER: Final = HISTORY.order
 PARTITIONS: Final = ("migration_id", "record_month")
 
-# A read opens each file once; opening the table reads one log entry per file.
-_FILES_PER_PARTITION: Final = 100
-# If large files alone come close to that number, fewer small files than this are not worth joining.
-_WORTH_JOINING: Final = 10
 _HOUR: Final = 3_600_000_000
 
 
@@ -193,12 +189,7 @@ class HistoryTables:
     def compact_crowded(self) -> None:
         """Compact the partitions with too many files, as a live tail adds one per table with each commit."""
         for table in self.tables.values():
-            if table.size()["files"] <= _WORTH_JOINING:
-                continue
-            small = table.partition_files(small=True)
-            for partition, count in table.partition_files().items():
-                if small[partition] > max(_WORTH_JOINING, _FILES_PER_PARTITION - (count - small[partition])):
-                    table.compact(dict(zip(PARTITIONS, partition, strict=True)))
+            table.compact_crowded()
 
     def stored(self, interval: Interval) -> dict[str, int]:
         """The updates stored in an interval, with their record times in microseconds."""

@@ -1,5 +1,6 @@
 """Commits are small at first and grow in a long sync; partitions keep few files; old states are forgotten if asked."""
 
+import secrets
 from types import SimpleNamespace
 
 import pandas as pd
@@ -8,7 +9,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.paging.cursor import Window
-from ledgerframes.store import history_tables
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta import stored_files, table
 from ledgerframes.store.history_tables import Fetched
@@ -57,8 +57,8 @@ def test_commits_grow_slowly_until_they_are_large_and_those_by_the_minute_do_not
 
 
 def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store, monkeypatch):
-    monkeypatch.setattr(history_tables, "_FILES_PER_PARTITION", 6)
-    monkeypatch.setattr(history_tables, "_WORTH_JOINING", 2)
+    monkeypatch.setattr(table, "_FILES", 6)
+    monkeypatch.setattr(table, "_WORTH_JOINING", 2)
     monkeypatch.setattr(stored_files, "_TARGET", 30_000)  # joined files are large ones
     with lf.sandbox(updates=280, migrations=1) as net:
         report = store.sync(net, page_size=20, commit_bytes=1, workers=1, progress=False)
@@ -71,12 +71,28 @@ def test_a_long_sync_of_tiny_commits_leaves_few_files_in_each_partition(store, m
     assert store.check()
 
 
+def test_files_are_joined_only_once_there_are_enough_small_ones(store, monkeypatch):
+    monkeypatch.setattr(table, "_FILES", 4)
+    monkeypatch.setattr(table, "_WORTH_JOINING", 2)
+    monkeypatch.setattr(stored_files, "_TARGET", 30_000)
+    own = store._lake.table("rejects")
+    own.create()
+    for size in (*[40_000] * 5, *[10] * 6):
+        item = dict.fromkeys(own.table.names, "") | {"raw": secrets.token_hex(size)}
+        own.append([pa.RecordBatch.from_pylist([item], own.table.schema)])
+        own.compact_crowded()
+    [small], [files] = own.partition_files(small=True).values(), own.partition_files().values()
+    assert (small, files) == (2, 7)
+    assert own.version == 11 + 2  # what was appended, and joined twice
+
+
 def log_files(store, name):
     return sorted((store._lake.folder / name / "_delta_log").glob("*.json"))
 
 
 def test_forgetting_shortens_the_log_and_keeps_the_newest_state(store, monkeypatch):
     monkeypatch.setattr(table, "_FILES", 2)
+    monkeypatch.setattr(table, "_WORTH_JOINING", 2)
     with lf.sandbox(updates=100) as net:
         for _ in range(4):
             net.sandbox.advance(updates=20)

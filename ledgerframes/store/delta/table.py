@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 #: A checkpoint after this many commits keeps opening a table fast.
 # Without checkpoints, opening a table reads every log entry: after 3,000 commits one took 225 ms instead of 28.
 _CHECKPOINT_EVERY: Final = 50
-#: A read opens each file once.
+#: Files of a partition, or of a table without: a read opens each once; opening the table reads a log entry per file.
 _FILES: Final = 100
+# If large files alone come close to that number, fewer small files than this are not worth joining.
+_WORTH_JOINING: Final = 10
 #: The name under which a log stores the number of its document.
 NUMBER: Final = "ledgerframes"
 #: How long logs and files are kept: only `compact(forget_before=)` removes any.
@@ -303,9 +305,13 @@ class DeltaStoreTable:
         self._changed()
 
     def compact_crowded(self) -> None:
-        """Join the files of a table without partitions once there are many, as every sync may add one."""
-        if self.size()["files"] > _FILES:
-            self.compact()
+        """Join the files of the partitions with too many, as every commit may add one to each."""
+        if self.size()["files"] <= _WORTH_JOINING:
+            return
+        small = self.partition_files(small=True)
+        for partition, count in self.partition_files().items():
+            if small[partition] > max(_WORTH_JOINING, _FILES - (count - small[partition])):
+                self.compact(dict(zip(self._partition_by, partition, strict=True)))
 
     def restore(self, version: int) -> bool:
         """Return to an older state, in a commit of its own, if the table has newer ones; returns whether it had."""

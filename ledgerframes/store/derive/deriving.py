@@ -33,8 +33,6 @@ from ledgerframes.store.stored_tables import HISTORY
 
 _log = logging.getLogger("ledgerframes.store")
 _CARRIED = OPEN_CONTRACTS.name
-# A read opens each file once.
-_FILES = 100
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,8 +200,7 @@ class _Run:
         self._progress[name] = replace(progress, done=done, unknown=unknown)
         self._written[name] += change.rows.num_rows + change.open.num_rows
         self._commits += 1
-        if len(table.files.listed) > _FILES:
-            table.compact()
+        table.compact_crowded()
 
     def _sum(self) -> None:
         """Compute the supply of all rounds from `round_history` and `mint_burn`."""
