@@ -1,5 +1,6 @@
 """Another network, from the beginning or from some request on: never mixed into one store or one load."""
 
+import re
 from dataclasses import replace
 from itertools import product
 
@@ -10,7 +11,7 @@ from tests.asking import asking, forwarded
 from tests.moving_window import place
 from tests.rigs.servers import connected, replica
 from tests.store.conftest import assert_whole
-from tests.transport.hostile_server import HostileServer, Reply
+from tests.transport.hostile_server import HostileServer, Reply, answer
 
 PAGE = 20
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")
@@ -125,3 +126,23 @@ def test_objects_of_the_network_before_a_reset_are_not_mixed_with_pages_of_the_o
     assert held
     assert not held & old
     assert "its objects are of another network than its pages" in caplog.text
+
+
+@pytest.mark.parametrize("failing", [0, 1], ids=["the older one", "the newer one"])
+def test_of_two_scans_that_show_nothing_in_common_yet_one_that_fails_is_left_out(networks, store, failing):
+    own = networks[0].sandbox
+    lagging, pruned = replica(own, lag=80), connected(replica(own, prune_before=place(networks[0], 75)))
+
+    def of(number, url):
+        def by(heard):
+            if number == failing and b'"after":' in heard.body and b'"page_size":50' in heard.body:
+                return answer({"error": "broken"}, 500)
+            reply = forwarded(url, heard)
+            # The newer one names other synchronizers and no DSO in what both show.
+            return reply if number == 0 else replace(reply, body=re.sub(rb"DSO::|::12", b"None::1", reply.body))
+
+        return HostileServer(by)
+
+    with lagging, pruned, of(0, lagging.url) as older, of(1, pruned.sandbox.url) as newer:
+        net = lf.connect(scan_url=[f"{older.url}/api/scan", f"{newer.url}/api/scan"], attempts=2)
+        assert store.sync(net, progress=False).rows["updates"] == (75, 70)[failing]

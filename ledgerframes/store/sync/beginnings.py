@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import PartialResultError, StoreError
+from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError, StoreError
 from ledgerframes.interfaces.paged_histories import HistoryPage, are_two, known_by
 from ledgerframes.loaders.extent import Beginning, proven_by
 from ledgerframes.paging.cursor import Cursor, Window, before
@@ -205,6 +205,8 @@ def first_update(servers: AgreedServers, beginnings: Beginnings) -> First | None
 def _tell_apart(servers: AgreedServers, pages: dict[str, HistoryPage], server: str, page: HistoryPage) -> None:
     """Leave out a server that shows nothing in common with another one: it has shown little yet, or is another's.
 
+    One that fails while they are read on is left out instead, as it would have been at its first page.
+
     Raises:
         StoreError: they belong to two networks.
     """
@@ -212,7 +214,7 @@ def _tell_apart(servers: AgreedServers, pages: dict[str, HistoryPage], server: s
     shown: dict[str, frozenset[str]] = {first: frozenset(), server: frozenset()}
     # The earlier one is read on first: one of them may have pruned, or not yet shown, what the other one begins with.
     older, newer = sorted(((first, other), (server, page)), key=lambda one: one[1].page_index.cursors[0])
-    for one, page_of in chain([older, newer], further(servers, *older), further(servers, *newer)):
+    for one, page_of in chain([older, newer], _as_far(servers, *older), _as_far(servers, *newer)):
         shown[one] |= {*page_of.page_index.update_ids, *known_by(servers.history, page_of)}
         ours, theirs = shown.values()
         if ours & theirs:
@@ -223,7 +225,20 @@ def _tell_apart(servers: AgreedServers, pages: dict[str, HistoryPage], server: s
                 f"{server} and {first} belong to two networks: their histories begin with update {own}. Leave one of"
                 " them out of scan_url"
             )
-    servers.leave_out(server, UNKNOWN)
+    if first not in servers.left_out:
+        servers.leave_out(server, UNKNOWN)
+        return
+    del pages[first]
+    if pages:
+        _tell_apart(servers, pages, server, page)
+
+
+def _as_far(servers: AgreedServers, server: str, page: HistoryPage) -> Iterator[tuple[str, HistoryPage]]:
+    """The next pages of one of several servers; if it fails, it is left out."""
+    try:
+        yield from further(servers, server, page)
+    except (RequestError, PagingError, DecodeError) as error:
+        servers.leave_out(server, error)
 
 
 def further(servers: AgreedServers, server: str, page: HistoryPage) -> Iterator[tuple[str, HistoryPage]]:
