@@ -144,7 +144,7 @@ def _end(engine: Engine, moment: Cursor | int | None, attrs: Mapping[str, Any]) 
 
 
 def _runs_after(end: Cursor, inputs: Inputs) -> bool:
-    """Whether an earlier migration goes on after a place, so that a replay up to its time is of two places."""
+    """Whether an earlier migration has events after a place, so that a replay up to its time is of two places."""
     if not end.migration_id:
         return False
     with Engine(inputs.gives, until=Cursor(end.migration_id - 1, LATEST)) as engine:

@@ -40,7 +40,8 @@ amounts as (
       when coupons.round is null and issuance_per_sv is not null then 0
       else open
     end::decimal(38, 10) as open,
-    case when burns.round is null then 0 else burned end::decimal(38, 10) as burned,
+    -- Payments use a round from when it opens on.
+    case when opened_at is null then null when burns.round is null then 0 else burned end::decimal(38, 10) as burned,
     try(make_timestamptz((epoch_us(opens_at) + later.rounds * later.tick_us)::bigint)) as next_step_at,
     try(round + later.rounds) as next_step_round,
     later.amulet_to_issue_per_year as next_amulet_to_issue_per_year,

@@ -123,7 +123,8 @@ _AMOUNTS: Final = (
            "sum of amount of reward_flows whose event is expired"),
     priced("open", "Coin of the round's coupons that can be minted yet; null until the round issues.",
            "sum of amount of rewards that are open"),
-    priced("burned", "Coin burned by updates of the round; null if an update's is not known.",
+    priced("burned", "Coin burned by updates of the round; null if not all are known, as of one that opened before the"
+           " range.",
            "sum of burned_* of mint_burn; an update without a round counts for the latest round then"),
 )  # fmt: skip
 _SUMS: Final = (

@@ -60,14 +60,14 @@ def test_rounds_that_a_range_cuts_are_marked_and_the_others_are_those_of_the_who
 
 
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
-def test_the_end_of_a_rounds_coupons_is_that_of_the_whole_history_or_not_known(part, opened, exact_history):
-    whole, names = lf.issuance(exact_history).set_index("round"), ["minted", "expired", "open"]
-    for events, known in ((part[0], []), (opened, names[2:])):
+def test_what_a_round_minted_and_burned_is_that_of_the_whole_history_or_not_known(part, opened, exact_history):
+    whole, names = lf.issuance(exact_history).set_index("round"), ["minted", "expired", "open", "burned"]
+    for events, known in ((part[0], []), (opened, names[2:3])):
         rows = lf.issuance(events).set_index("round")[names]
         same = rows == whole.loc[rows.index, names]
         assert (same | rows.isna()).all(axis=None)
         assert rows.iloc[0].dropna().index.to_list() == known
-        assert same.minted.iloc[-1]
+        assert (same.minted & same.burned).iloc[-1]
 
 
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.IncompleteFiguresWarning")
