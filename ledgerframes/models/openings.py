@@ -19,7 +19,7 @@ from ledgerframes.models.declared_reads import OPENED
 from ledgerframes.models.inputs import inputs_of, is_store
 from ledgerframes.paging.cursor import Bound, Cursor, bound
 from ledgerframes.tables.replayed import ACTIVE
-from ledgerframes.timestamps import EARLIEST, LATEST, format_timestamp
+from ledgerframes.timestamps import LATEST, format_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.network import Network
@@ -141,11 +141,6 @@ def _of_store(store: Any, at: Cursor | int) -> Opening:
         return Opening(active.select(ACTIVE.names).replace_schema_metadata(None), before, OPENED)
     opening = opening_of(active, {})
     assert opening is not None, "a frame of contracts is one"
-    end = opening.cursor
-    if isinstance(at, int) and end is not None and end.migration_id > 0:
-        start, stop = (end.migration_id - 1, format_timestamp(at)), (end.migration_id, format_timestamp(EARLIEST))
-        if len(store.load("updates", columns=["update_id"], start=start, end=stop, as_="arrow")):
-            raise _two_places(end)
     return opening
 
 

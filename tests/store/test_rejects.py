@@ -5,7 +5,7 @@ import json
 import pytest
 
 import ledgerframes as lf
-from tests.store.conftest import BEGIN, KEYS, assert_same, mend_rejects
+from tests.store.conftest import BEGIN, KEYS, assert_same
 
 
 def _first_event(item):
@@ -106,21 +106,6 @@ def test_a_load_keeps_the_small_pages_before_a_broken_item():
         assert part.update_id.tolist() == whole.update_id.tolist()[: len(part)]
         last = part.record_time.iloc[-1].isoformat(timespec="microseconds").replace("+00:00", "Z")
         assert part.attrs["cursor"] == [int(part.migration_id.iloc[-1]), last]
-
-
-def test_rejects_that_can_be_read_now_move_to_the_history(store):
-    with lf.sandbox(updates=200) as net:
-        wanted = lf.load_history(net, start=BEGIN)
-        world = net.sandbox.world
-        good, later = (spoil(world, transactions(world)[place], *BROKEN["no template"]) for place in (40, 60))
-        store.sync(net, on_error="reject")
-    mend_rejects(store, good)
-    assert len(store.retry_rejects()) == 1  # what still cannot be read stays
-    mend_rejects(store, later)
-    for _ in range(2):
-        assert store.retry_rejects().empty
-    assert_same(store.load("updates"), wanted.updates, "updates")
-    assert_same(store.load("events"), wanted.events, "events")
 
 
 @pytest.mark.parametrize("kind", ["no template", "NaN", "bytes that are not UTF-8"])
