@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -275,7 +275,7 @@ class OneNetwork:
             if are_two(ours, theirs):
                 raise PagingError(
                     f"{self.history.endpoint}: {other} and {server} belong to two networks, that of"
-                    f" {' and that of '.join(min(_dso_of(shown)) for shown in (ours, theirs))}. Leave one of them out"
+                    f" {' and that of '.join(min(_dso(shown)) for shown in (ours, theirs))}. Leave one of them out"
                     " of scan_url"
                 )
         self.pages[server] = page
@@ -293,7 +293,8 @@ def known_by(history: PagedHistory, page: HistoryPage, items: Sequence[int] | No
         return frozenset().union(*(known_by(history, page, [item]) for item in items if len(items) > 1))
     found: set[str] = {*rows[history.index]["synchronizer_id"].to_pylist()}
     if "events" in rows:
-        found |= _dso(rows["events"]["signatories"]) | _dso(rows["events"]["observers"])
+        for name in ("signatories", "observers"):
+            found |= _dso(rows["events"][name].flatten().unique().to_pylist())
     return frozenset(found)
 
 
@@ -304,19 +305,16 @@ def _named_by(page: HistoryPage) -> frozenset[str]:
     if page.history is not EVENT_HISTORY:
         return known
     try:
-        return known | _dso(page.history.decode_pages([(page, items)])["views"]["informees"])
+        views = page.history.decode_pages([(page, items)])["views"]
+        return known | _dso(views["informees"].flatten().unique().to_pylist())
     except DecodeError:
         return known
 
 
 def are_two(ours: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether participants are those of two networks: they have nobody in common, though both name a DSO."""
-    return not ours & theirs and bool(_dso_of(ours) and _dso_of(theirs))
+    return not ours & theirs and bool(_dso(ours) and _dso(theirs))
 
 
-def _dso(parties: pa.Array) -> set[str]:
-    return _dso_of(parties.flatten().unique().to_pylist())
-
-
-def _dso_of(named: Sequence[str] | frozenset[str]) -> set[str]:
+def _dso(named: Iterable[str]) -> set[str]:
     return {one for one in named if one.startswith(_DSO)}

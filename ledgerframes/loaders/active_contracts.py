@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from ledgerframes.arguments import choice
 from ledgerframes.decoding.records import read_records
-from ledgerframes.errors import InputError, PagingError
+from ledgerframes.errors import InputError
 from ledgerframes.interfaces import scan_snapshots as routes
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, Positive32, distinct, fits, thousands
@@ -219,8 +219,6 @@ def _pages(load: TableLoad, at: Bound | None, filters: dict[str, Any], page_size
             batches.append(read(items))
             if load.limit is not None and rows + len(items) >= load.limit and len(parts) == 1:
                 break
-        if len(parts) == 1:
-            _check_once(batches, load.table.endpoints[0])
     table = pa.Table.from_batches(batches, schema=load.table.schema)
     if len(parts) > 1:
         table = _joined(table)
@@ -244,21 +242,6 @@ def _frame(load: TableLoad, table: pa.Table, filters: Mapping[str, Any], migrati
 def _parts(filters: dict[str, Any]) -> list[dict[str, Any]]:
     """The arguments of each request for a snapshot: every combination of parts of the lists."""
     return [dict(zip(filters, lists, strict=True)) for lists in product(*map(thousands, filters.values()))]
-
-
-def _check_once(batches: Sequence[pa.RecordBatch], endpoint: str) -> None:
-    """Refuse a snapshot that shows a contract twice.
-
-    Raises:
-        PagingError: it does.
-    """
-    ids = pa.chunked_array([batch["contract_id"] for batch in batches], pa.string())
-    if pc.count_distinct(ids).as_py() < len(ids):
-        twice = ids.value_counts().to_pylist()
-        raise PagingError(
-            f"{endpoint}: contract {next(one['values'] for one in twice if one['counts'] > 1)} comes twice in one"
-            " snapshot; its rows would be counted twice. Ask another scan, or this one's operator"
-        )
 
 
 def _joined(table: pa.Table) -> pa.Table:

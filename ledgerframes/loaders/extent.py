@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -211,8 +212,8 @@ def furthest(scan: Scan, extent: Extent) -> Extent:
         beyond = Cursor(extent.newest.migration_id, min(extent.newest.micros + _RECENT, LATEST))
         one = replace(extent.pages, sender=scan.update_pages.sender.on(server))
         with suppress(RequestError, DecodeError, PagingError):
-            if server != extent.pages.servers[0] and first_after(one, beyond) is not None:
-                extent = extent_of(scan, one) or extent
+            if server != extent.pages.servers[0] and len(one.send_page(PageQuery(beyond, 1), server=server).value):
+                extent = max(extent, extent_of(scan, one) or extent, key=attrgetter("newest"))
     return extent
 
 

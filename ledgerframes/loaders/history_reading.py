@@ -365,7 +365,7 @@ class _Load:
         begun = False if self._begin_known or window.names_start else None
         begun = begun if beginning is None else beginning.proven
         last = self._last or self._newest
-        why = "where limit= ends it" if at_limit else self._last_there
+        why = "where limit= ends it" if at_limit else "the last one read" if self._short else self._last_there
         end = "" if last is None else f"{format_timestamp(last.micros)} ({why})"
         if at_limit:  # what was asked for beyond is not there
             window = replace(window, end=None, until=None)
@@ -381,9 +381,15 @@ class _Load:
 
     @property
     def _behind(self) -> bool:
-        """Whether objects end at a gap, or rows before the newest update that a server has shown."""
+        """Whether objects end at a gap, or rows before the newest update, from which `last` counts back."""
         newest, last = self._request.counted_from, self._last
         behind = newest is not None and (last is None or last.micros < newest)
-        if self._shown is not None and self.objects is None and self._request.history is UPDATE_HISTORY:
-            behind = behind or last is None or last < self._shown
-        return behind or self.reader.withdrawn or (self.objects is not None and self.objects.cut)
+        return behind or self._short or (self.objects is not None and self.objects.cut)
+
+    @property
+    def _short(self) -> bool:
+        """Whether rows of pages end before an update that a server has shown to this load."""
+        if self.objects is not None or self._request.history is not UPDATE_HISTORY:
+            return self.reader.withdrawn
+        passed = self._shown is not None and (self._last is None or self._last < self._shown)
+        return passed or self.reader.withdrawn

@@ -153,7 +153,7 @@ BROKEN = {
         answer({"error": "No snapshot found"}, 404), lf.errors.NotFoundError,
         r"snapshot \(migration 4, 2026-01-30T06.*\): No snapshot found\. What to do: lf.snapshot_times",
     ),
-    "a contract twice": ({"created_events": [*map(created, (1, 2, 1))]}, lf.errors.PagingError, "contract 001 .*twice"),
+    "a contract twice": ({"created_events": [*map(created, (1, 2, 1))]}, lf.errors.PagingError, "contract twice"),
 }  # fmt: skip
 
 

@@ -145,6 +145,7 @@ def test_a_load_that_ends_before_what_it_was_shown_is_not_complete(size, rows):
         with HostileServer(by) as server, connected(server.url) as net:
             frame = lf.load_updates(net, page_size=size)
     assert (len(frame), frame.attrs["complete"], "known_to" in frame.attrs) == (rows, False, True)
+    assert frame.attrs["range"].endswith("(the last one read)")
 
 
 def test_follow_outlives_every_bad_answer(tmp_path, caplog):

@@ -105,20 +105,20 @@ class SnapshotReader:
     def _pages(self) -> Iterator[list[Raw]]:
         endpoint = self.table.endpoints[0]
         for part in self.parts:
-            checks, firsts, more = TokenChecks(endpoint, self.following), set[int](), True
+            checks, firsts, before, more = TokenChecks(endpoint, self.following), set[int](), set[int](), True
             while more:
                 page = self._ask(part, self.following)
                 self.following, self._resumed = page.next_page_token, False
-                # One per page, since a snapshot can hold millions of contracts.
-                first = hash(bytes(page.created_events[0])) if page.created_events else None
-                checks.follow(self.following, new=first is not None)
-                if first in firsts:
+                hashes = [hash(bytes(contract)) for contract in page.created_events]
+                checks.follow(self.following, new=bool(hashes))
+                # Of older pages one each, since a snapshot can hold millions of contracts.
+                if len({*hashes}) < len(hashes) or before.intersection(hashes) or firsts.intersection(hashes[:1]):
                     raise PagingError(
-                        f"{endpoint}: two pages of one snapshot begin with the same contract; its pages would never"
-                        " end, or its contracts come twice. Ask another server, or this one's operator"
+                        f"{endpoint}: pages of one snapshot show a contract twice; they would never end, or rows would"
+                        " count twice. Ask another server, or this one's operator"
                     )
-                if first is not None:
-                    firsts.add(first)
+                firsts.update(hashes[:1])
+                before = {*hashes}
                 yield page.created_events
                 more = self.following is not None
 
