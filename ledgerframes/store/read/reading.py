@@ -18,7 +18,7 @@ from ledgerframes.interfaces.paged_histories import EVENT_HISTORY
 from ledgerframes.loaders.opening import proof
 from ledgerframes.models.inputs import in_batches
 from ledgerframes.paging.cursor import Cursor, Window
-from ledgerframes.store.coverage import Coverage, Interval, holes_of, intersection, rows_of
+from ledgerframes.store.coverage import CLOSED, Coverage, Interval, holes_of, intersection, rows_of
 from ledgerframes.store.delta.data_files import SLAB, windows
 from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -38,7 +38,7 @@ from ledgerframes.store.stored_tables import VERDICTS, TableSet, set_of
 from ledgerframes.tables.active_contracts import ACTIVE_CONTRACTS
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
-from ledgerframes.timestamps import format_timestamp
+from ledgerframes.timestamps import EARLIEST, format_timestamp
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -85,15 +85,25 @@ def visible(coverage: Coverage, window: Window, *, allow_partial: bool, name: st
             " start= out, or pass allow_partial=True to get what there is"
         )
     if holes and not allow_partial:
-        less, hole = "ask for less", holes[0].first
-        if window.since is None and window.until is None and any(part.last < hole for part in coverage.within(window)):
-            less = f"read what comes before it with end=({hole.migration_id}, {format_timestamp(hole.micros)!r})"
+        ways, parts = [], coverage.within(window) if window.since is None and window.until is None else ()
+        hole, last = holes[0].first, holes[-1].last
+        closed = last.micros >= CLOSED
+        rest = Cursor(last.migration_id + closed, EARLIEST if closed else last.micros + 1)
+        if any(part.last < hole for part in parts):
+            ways.append(f"what comes before it with end={_pair(hole)}")
+        if any(part.first >= rest for part in parts):
+            ways.append(f"what comes after it with start={_pair(rest)}")
+        less = f"read {' or '.join(ways)}" if ways else "ask for less"
         raise PartialResultError(
             f"{name}: the store does not cover {holes[0]}"
             f"{f' and {len(holes) - 1} more intervals' if len(holes) > 1 else ''}. Sync that range first or {less}, or"
             " pass allow_partial=True to get what there is"
         )
     return coverage.within(window), bool(covered) and not (holes or before)
+
+
+def _pair(place: Cursor) -> str:
+    return f"({place.migration_id}, {format_timestamp(place.micros)!r})"
 
 
 def folders_of(data: ds.Dataset, rows: pc.Expression | None) -> Iterator[ds.Dataset]:
