@@ -48,7 +48,6 @@ TYPED = {
         lambda net: lf.load_holdings_summary(net, ["p"], **WHEN), {"summaries": [{"total_coin_holdings": "1"}]},
     ),
     "decimals below 0": (INSTRUMENTS, {"instruments": [COIN | {"decimals": -1}]}, r"\$\.instruments\[0\]\.decimals"),
-    "decimals above 10": (INSTRUMENTS, {"instruments": [COIN | {"decimals": 11}]}, r"\$\.instruments\[0\]\.decimals"),
     "a registry without its admin": (lambda net: net.registry.info(), {"supportedApis": {}}, "adminId"),
     "text for a version": (
         lambda net: net.registry.info(), {"adminId": "a::1", "supportedApis": {"x": "1"}}, r"\$\.supportedApis",

@@ -176,14 +176,6 @@ def test_load_and_sync_send_about_as_many_requests_as_their_plan_says(migrations
         assert not wrong
 
 
-@pytest.mark.parametrize("migrations", [1, 3])
-def test_a_first_sync_of_less_than_a_page_sends_what_its_plan_says(migrations, tmp_path):
-    with lf.sandbox(seed=5, updates=300, migrations=migrations) as net:
-        promised, before = lf.plan(net).sync_requests, net.stats.snapshot().requests
-        lf.open_store(tmp_path).sync(net)
-        assert abs(net.stats.snapshot().requests - before - promised) <= 1
-
-
 def test_a_plan_is_about_right_after_about_ten_requests(net, history, tmp_path):
     before = net.stats.snapshot().requests
     whole = lf.plan(net)
@@ -248,17 +240,6 @@ def test_a_range_that_ends_after_what_is_shown_is_not_complete_and_has_no_gap(ne
     assert updates.attrs["complete"] is False
     assert updates.attrs["known_to"] == updates.attrs["cursor"]
     assert updates.attrs["cursor"][0] == updates.migration_id.iloc[-1]
-
-
-def test_a_range_whose_end_is_passed_is_complete(net, history):
-    assert "known_to" not in history.updates.attrs
-    later, end = history.updates.iloc[900], history.updates.record_time.max()
-    for part in (
-        {"start": "begin", "end": (int(later.migration_id), later.record_time.isoformat())},
-        {"start": end - pd.Timedelta("5min"), "end": end},
-        {"start": "begin", "end": "2099-01-01", "limit": 10},
-    ):
-        assert lf.load_updates(net, **part).attrs["complete"] is True
 
 
 LISTS = {"updates": ["root_event_ids"], "events": ["signatories", "observers", "acting_parties", "child_event_ids"]}

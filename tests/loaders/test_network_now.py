@@ -138,19 +138,3 @@ def test_a_super_validator_without_a_node_has_no_addresses():
     assert (one["reward_weight"], json.loads(one["extra"])) == (5, {"/info/new": 1})
     assert pd.isna(one["scan_url"])
     assert pd.isna(one["node"])
-
-
-def test_a_name_is_found_by_name(net):
-    names = lf.load_names(net)
-    first = names.iloc[0]
-
-    assert net.scan.ans_entry_by_name(first["name"]).user == first.party
-    assert net.scan.ans_entry_by_name("nobody") is None
-
-
-def test_parties_without_a_preapproval_are_not_found(net):
-    parties = lf.load_users(net).primary_party.dropna().head(12)
-    preapprovals = lf.load_transfer_preapprovals(net, list(parties))
-    assert set(preapprovals.found) == {True, False}
-    assert preapprovals.provider[~preapprovals.found].isna().all()
-    assert preapprovals.contract_id[preapprovals.found].notna().all()

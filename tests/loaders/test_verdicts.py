@@ -101,16 +101,6 @@ def test_every_request_is_read_once_whatever_the_pages_and_a_limit_counts_no_rea
     assert len(loaded.views) == sum(len(one["transaction_views"]["views"]) for one in wanted)
 
 
-def test_a_tie_at_the_end_of_a_page_is_read_whole():
-    same = "2026-01-30T08:00:05.000000Z"
-    items = [alone(verdict(1)), *(alone(verdict(number, time=same)) for number in (2, 3, 4)), reassigned(5, same)]
-    items.append(alone(verdict(6, time="2026-01-30T08:00:09.000000Z")))
-    with serving(items) as server, asking(server) as net:
-        loaded = lf.load_verdicts(net, page_size=2)
-
-    assert list(loaded.verdicts.update_id) == ["122001", "122002", "122003", "122004", "122006"]
-
-
 @pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning")  # contracts that nothing created
 def test_a_page_of_reassignments_alone_does_not_end_a_read():
     items = [reassigned(number, f"2026-01-30T08:00:{number:02}.000000Z") for number in range(30)]

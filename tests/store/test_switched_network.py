@@ -93,8 +93,7 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, c
 @pytest.mark.parametrize("part", [{}, {"start": "2025-03-03T09:05"}, {"last": "1h"}], ids=["all", "range", "last"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_load_from_scans_of_two_networks_is_refused(networks, turned, part):
-    """A scan that fails in the middle leaves the rest to the other one."""
-    left = [3]
+    left = [3]  # a scan that fails then leaves the rest to the other one
 
     def by(heard):
         left[0] -= heard.target.endswith("/v2/updates") and b"after" in heard.body
@@ -106,8 +105,7 @@ def test_a_load_from_scans_of_two_networks_is_refused(networks, turned, part):
         pytest.raises(lf.errors.PagingError, match="belong to two networks"),
     ):
         lf.load_history(both, page_size=PAGE, **part)
-    networks_of = lf.connect(scan_url=[net.sandbox.scan_url for net in networks])
-    with networks_of as both, pytest.raises(lf.errors.PagingError, match="belong to two networks"):
+    with asking(*(net.sandbox for net in networks)) as both, pytest.raises(lf.errors.PagingError, match="two networks"):
         lf.load_verdicts(both)
 
 
