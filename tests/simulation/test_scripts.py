@@ -449,6 +449,10 @@ SCRIPTS = {
         servers=3,
         objects=True,
     ),
+    # Two servers began with different updates, and the page that was to show whether they are one network was damaged.
+    "a-damaged-page-while-networks-are-compared": told(
+        "k 0/1U A unassign, l 0/1U B", "late lagging damaged", "damaged 00001, moves 0211, plan 1", servers=2
+    ),
 }
 
 

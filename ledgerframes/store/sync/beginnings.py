@@ -247,7 +247,7 @@ def further(servers: AgreedServers, server: str, page: HistoryPage) -> Iterator[
         cursors = page.page_index.cursors
         # The page may have cut the last group of equal cursors; if there is no other, the next page follows it.
         after = before(cursors[-1]) if cursors[0] < cursors[-1] else cursors[-1]
-        _, page = servers.ask(after, FIRST, server)
+        _, page = servers.ask(after, FIRST, server, insist=True)
         if not len(page):
             return
         yield server, page
