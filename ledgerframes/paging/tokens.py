@@ -7,7 +7,6 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from ledgerframes.arguments import shown
 from ledgerframes.errors import PagingError
 
 Page = TypeVar("Page")
@@ -46,15 +45,15 @@ class TokenChecks:
         # Some registries ignore the page token and send their first page again.
         if token in self._seen:
             raise PagingError(
-                f"{self._endpoint}: the server sent page token {shown(token)} again; pages of a server that repeats a"
-                " page token never end. Ask another server, or this one's operator"
+                f"{self._endpoint}: the server sent a page token again; pages of a server that repeats a page token"
+                " never end. Ask another server, or this one's operator"
             )
         self._seen.add(token)
         self._idle = 0 if new else self._idle + 1
         if self._idle > _IDLE:
             raise PagingError(
-                f"{self._endpoint}: {self._idle} pages in a row show nothing new, each with another page token, now"
-                f" {shown(token)}; they would never end. Ask another server, or this one's operator"
+                f"{self._endpoint}: {self._idle} pages in a row show nothing new, each with another page token; they"
+                " would never end. Ask another server, or this one's operator"
             )
 
 

@@ -47,7 +47,7 @@ def collect(pieces: Iterable[bytes], *, encoding: str, limit: int, announced: st
 
     Args:
         pieces: the body as it arrives.
-        encoding: the Content-Encoding, in lower case; only gzip is ever asked for.
+        encoding: the Content-Encoding; only gzip is ever asked for.
         limit: bytes after decompression; reading a compressed body stops as soon as it exceeds this.
         announced: the Content-Length, if there is one; a body that it says is too large is not read.
 
@@ -79,11 +79,12 @@ def _too_large(limit: float) -> UnusableAnswer:
 
 def _unpacked(pieces: Iterable[bytes], encoding: str, limit: float = math.inf) -> Iterator[bytes]:
     """A body without its compression, if that is one that was requested."""
-    if encoding in _PLAIN:
+    if encoding.lower() in _PLAIN:
         return iter(pieces)
-    if encoding in _GZIP:
+    if encoding.lower() in _GZIP:
         return _unzipped(pieces, limit)
-    reason = f"the body is compressed as {encoding[:40]!r}, which was not requested and cannot be read here"
+    # Whole and as it was sent: a token in it can be masked then.
+    reason = f"the body has a compression that was not requested and cannot be read here: {encoding!r}"
     raise UnusableAnswer(Failure.for_good(reason, _UNREADABLE))
 
 
@@ -207,7 +208,7 @@ def read_answer(answer: httpx.Response, attempt: Attempt, limit: int, sink: Body
         httpx.TransportError: it is not whole, or cannot be read.
     """
     headers, status = dict(answer.headers.items()), answer.status_code
-    encoding = headers.get("content-encoding", "").strip().lower()
+    encoding = headers.get("content-encoding", "").strip()
     if not 200 <= status < 300 or (sink is not None and status != 200):
         return Received(status, headers, _beginning(answer, attempt, encoding))
     announced = headers.get("content-length", "")
@@ -232,7 +233,7 @@ def _pour(answer: httpx.Response, attempt: Attempt, sink: BodyFile, encoding: st
             yield piece
 
     unpacked = _unpacked(arriving(), encoding)
-    known = encoding not in _GZIP and announced.isdecimal() and len(announced) < LONGEST_LENGTH
+    known = encoding.lower() not in _GZIP and announced.isdecimal() and len(announced) < LONGEST_LENGTH
     sink.begin(int(announced) if known else None)
     for piece in unpacked:
         sink.write(piece)

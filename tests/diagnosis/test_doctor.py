@@ -66,7 +66,7 @@ NO_SCAN = {
     "another interface": (answer({"entries": []}), "kind", "", "/api/scan"),
     "no object": (Reply(body=b"[]"), "kind", "", "/api/scan"),
     "a compression that nothing reads": (
-        Reply(headers=(("Content-Encoding", "compress"),)), "reached", "compressed as 'compress'", "as gzip or un",
+        Reply(headers=(("Content-Encoding", "compress"),)), "reached", "read here: 'compress'", "as gzip or un",
     ),
     "known addresses only": (
         text("RBAC: access denied", 403), "admission", "refused (403): RBAC: access denied", 'failover="network"',

@@ -24,7 +24,7 @@ def test_every_page_is_read_whatever_its_length_and_every_item_comes_once(pages,
 
 
 def test_a_repeated_token_is_refused():
-    with pytest.raises(PagingError, match="page token 'a' again"):
+    with pytest.raises(PagingError, match="a page token again"):
         list(follow_tokens(lambda token: token, lambda _page: ([1], "a"), "GET /x"))
 
 

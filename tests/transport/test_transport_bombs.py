@@ -114,7 +114,7 @@ def test_small_chunks_and_a_bomb_in_an_error_take_no_more_memory(serve, sized):
 def test_a_compression_that_nothing_here_reads_is_said_at_once(reply, serve, sized):
     bomb = reply()
     server = serve(bomb)
-    said = f"compressed as '{bomb.headers[0][1][:40]}', which was not requested and cannot be read here"
+    said = f"a compression that was not requested and cannot be read here: '{bomb.headers[0][1][:40]}"
     peak, seconds = sized(server.url, NoAnswerError, said, attempts=8)
     assert peak < LIMIT
     assert seconds < 1

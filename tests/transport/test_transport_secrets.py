@@ -42,6 +42,7 @@ ECHOES = {
     "huge": text(" " * (2**16 - 14) + TOKEN, 401),
     "huge body": text(" " * (2**16 - 14) + TOKEN, 200),
     "html at the cut": text("<html>" + "<p>" * 2725 + TOKEN, 401),
+    "compression": Reply(200, b"{}", (("Content-Encoding", TOKEN),)),
     "reset": Reply(hang_up="before"),
     "header": Reply(500, b"no", (("X-Echo", TOKEN), ("Retry-After", TOKEN))),
 }
@@ -60,7 +61,7 @@ def everything_shown(error: BaseException) -> str:
 
 
 def leaks(shown: str) -> bool:
-    return TOKEN[:11] in shown or SIGNATURE in shown
+    return TOKEN[:11].lower() in shown.lower() or SIGNATURE.lower() in shown.lower()
 
 
 @pytest.fixture
