@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, Final
 
 import typer
@@ -97,8 +98,11 @@ class Group(_InOrder, TyperGroup):
         if compute is not None and self.get_command(ctx, name) is None:
             from ledgerframes.tables.derived import DERIVED
 
-            if name.replace("-", "_") in DERIVED:
+            word = name.replace("-", "_")
+            if word in DERIVED:
                 return "compute", compute, args
+            if close := get_close_matches(word.lower(), [*self.list_commands(ctx), *DERIVED]):
+                ctx.fail(f"No such command {name!r}. Did you mean {', '.join(map(repr, close))}?")
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

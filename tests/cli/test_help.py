@@ -4,6 +4,7 @@ import inspect
 from pathlib import Path
 from typing import get_args
 
+import pytest
 from typer.main import get_command
 from typer.models import OptionInfo
 
@@ -48,3 +49,8 @@ def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_
     everything = command("load", "--help-all").out
     assert "--as-of-round" in everything
     assert "--ca-file" in everything
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("SUPPLY", "'supply'"), ("mint-bur", "'mint_burn'"), ("synk", "'sync'")])
+def test_a_command_or_a_table_that_is_mistyped_is_suggested(command, typed, meant):
+    assert f"Did you mean {meant}" in command(typed, "lake").err
