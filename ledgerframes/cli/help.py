@@ -101,7 +101,7 @@ class Group(_InOrder, TyperGroup):
             word = name.replace("-", "_")
             if word in DERIVED:
                 return "compute", compute, args
-            if close := get_close_matches(word.lower(), [*self.list_commands(ctx), *DERIVED]):
+            if close := get_close_matches(word.lower(), {*self.list_commands(ctx), *DERIVED}):
                 ctx.fail(f"No such command {name!r}. Did you mean {', '.join(map(repr, close))}?")
         return super().resolve_command(ctx, args)
 

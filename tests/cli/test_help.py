@@ -51,6 +51,6 @@ def test_options_of_a_single_table_are_shown_with_that_table_or_when_everything_
     assert "--ca-file" in everything
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("SUPPLY", "'supply'"), ("mint-bur", "'mint_burn'"), ("synk", "'sync'")])
+@pytest.mark.parametrize(("typed", "meant"), [("REWAD", "'rewards', 's"), ("mint-bur", "'mint_b"), ("synk", "'sync'")])
 def test_a_command_or_a_table_that_is_mistyped_is_suggested(command, typed, meant):
     assert f"Did you mean {meant}" in command(typed, "lake").err
