@@ -77,7 +77,8 @@ def to_micros(value: str | date | datetime, name: str, *, up: bool = False) -> i
     Args:
         value: the time; a day alone (`2024-06-24`) means its beginning.
         name: the argument's name, for the message.
-        up: whether to round up to microseconds: the same items are before that, and from there on.
+        up: whether to round up to microseconds: the same items are before that, and from there on. The latest time
+            that can be written stays as it is.
 
     Raises:
         InputError: the value is not a time.
@@ -91,7 +92,7 @@ def to_micros(value: str | date | datetime, name: str, *, up: bool = False) -> i
         try:
             day = re.fullmatch(r"\d{4}-\d\d-\d\d", text)
             micros, finer = parse_timestamp(f"{text}T00:00:00Z" if day else text)
-            return micros + (up and finer)
+            return min(micros + (up and finer), LATEST)
         except ValueError as error:
             raise InputError(f"{name}={value[:80]!r} is not a time: {_remedy(text, name)}") from error
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -99,7 +100,7 @@ def to_micros(value: str | date | datetime, name: str, *, up: bool = False) -> i
     if isinstance(value, datetime) and value == value:  # pandas' NaT differs from itself
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         finer = finer or getattr(value, "nanosecond", 0) > 0  # pandas'
-        return int((aware - EPOCH) // MICROSECOND) + (up and finer)
+        return min(int((aware - EPOCH) // MICROSECOND) + (up and finer), LATEST)
     raise InputError(f"{name}={repr(value)[:200]} is not a time; give text, a datetime or a Timestamp in UTC")
 
 

@@ -116,6 +116,7 @@ def test_the_bounds_of_a_range_lie_between_microseconds_where_they_were_given(ne
     whole = whole[whole.migration_id == 1].record_time.drop_duplicates(ignore_index=True)
     first, last = (finer(f"{time.isoformat()[:26]}001") for time in (whole[9], whole[19]))
     found = lf.load_updates(net, start=first, end=last)
+    assert lf.plan(net, end="9999-12-31T23:59:59.999999999Z").range.endswith("59.999999Z")  # there is none after it
     assert [*found[found.migration_id == 1].record_time.drop_duplicates()] == [*whole[10:20]]
     opening = lf.load_opening(net, at=(1, f"{whole[19].isoformat()[:26]}001"))
     assert opening.cursor == (1, to_micros(whole[19], "at"))
