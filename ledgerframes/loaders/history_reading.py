@@ -17,7 +17,7 @@ from ledgerframes.errors import DecodeError, InputError, PagingError, PartialRes
 from ledgerframes.frames import provenance, shape
 from ledgerframes.interfaces.history import PageRows, read_pages
 from ledgerframes.interfaces.history_pages import EVENTS, PageSource
-from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY, known_by
+from ledgerframes.interfaces.paged_histories import TOGETHER, UPDATE_HISTORY, HistoryPage, known_by
 from ledgerframes.loaders.declaring import HistoryRequest
 from ledgerframes.loaders.event_choice import NAMED
 from ledgerframes.loaders.extent import (
@@ -41,6 +41,7 @@ from ledgerframes.paging.history import HistoryReader, at_two_places
 from ledgerframes.paging.modes import PageQuery
 from ledgerframes.tables.catalogue import CATALOGUE
 from ledgerframes.timestamps import format_timestamp
+from ledgerframes.transport import Answer
 
 _log = logging.getLogger("ledgerframes.loaders")
 
@@ -255,7 +256,8 @@ class _Load:
             if self.objects is not None and not self.objects.whole:
                 return
             # A window that begins at a cursor is read from there on, and does not show earlier items.
-            answer = self.source.send_page(PageQuery(None, 1))
+            earliest = PageQuery(None, 1)
+            answer = self.source.send_page(earliest) if page is None else self._as_of(page, earliest)
             first = next(iter(answer.value.page_index.cursors), None)
         if first is None:
             return  # there is nothing, or not yet
@@ -338,11 +340,7 @@ class _Load:
             PagingError: the server returns no update of the first page.
         """
         again = PageQuery(first.query.after, min(first.query.page_size, _REPEATED))
-        # The server that sent it, since another one may lag or order ties differently; any one if it has gone away.
-        try:
-            answer = self.source.send_page(again, server=first.server)
-        except (RequestError, DecodeError):
-            answer = self.source.send_page(again)
+        answer = self._as_of(first, again)
         page, shown = answer.value, first.page.page_index
         if {*page.page_index.update_ids} & {*shown.update_ids}:
             return
@@ -355,6 +353,13 @@ class _Load:
             " the load began: another network answers there, or the server was restored, or pruned everything. Nothing"
             " of this load can be trusted; load again"
         )
+
+    def _as_of(self, sent: PageRows, query: PageQuery) -> Answer[HistoryPage]:
+        """A page of the server that sent another one, as others may lag or have pruned; of any if it has gone away."""
+        try:
+            return self.source.send_page(query, server=sent.server)
+        except (RequestError, DecodeError):
+            return self.source.send_page(query)
 
     def attrs(self) -> dict[str, Any]:
         """The origin of the data."""

@@ -150,6 +150,14 @@ def test_of_several_scans_last_counts_back_from_the_newest_update_of_all(hour, s
         assert pd.Timestamp(counted_from) == lf.load_updates(hour).record_time.max()
 
 
+def test_what_no_scan_has_between_one_that_lags_and_one_that_has_pruned_is_not_left_out_in_silence(hour):
+    row = lf.load_updates(hour).iloc[-30]
+    with replica(hour.sandbox, lag=150) as behind, hour.sandbox.replica(prune_before=row.record_time) as short:
+        both = lf.connect(scan_url=[behind.scan_url, short.scan_url])
+        with both, pytest.raises(lf.errors.PartialResultError, match=f"{short.scan_url} begins at .* were pruned"):
+            lf.load_updates(both, start=row.record_time - pd.Timedelta("1min"))
+
+
 def test_of_several_scans_plan_and_doctor_see_what_a_load_reads(several, hour, pruned):
     for options in ({}, {"start": "begin"}, {"last": "1min"}):
         planned, alone = lf.plan(several, **options), lf.plan(hour, **options)
