@@ -31,7 +31,7 @@ from ledgerframes.loaders.extent import (
     proven_by,
     warn_of,
 )
-from ledgerframes.loaders.planning import Plan, plan_with_end
+from ledgerframes.loaders.planning import Plan, plan_windows
 from ledgerframes.loaders.progress import progress_of
 from ledgerframes.loaders.table_loader import needing
 from ledgerframes.objects.history import ObjectHistory
@@ -228,7 +228,7 @@ class _Load:
         if full and self._estimate is None:
             # Without an estimate the running counts below are the bound.
             with suppress(RequestError, DecodeError):
-                self._estimate, self._shown = plan_with_end(self._net, self._request.window)
+                self._estimate, self._shown = plan_windows(self._net, [self._request.window])
         estimate = self._estimate
         too_many = estimate is not None and (estimate.rows > most.updates or estimate.megabytes * 1e6 > most.bytes)
         if too_many or self._updates > most.updates or self._bytes > most.bytes:

@@ -165,17 +165,14 @@ def plan(net: Network, start: Bound | None = None, end: Bound | None = None, *, 
     return _planned(net, extent, [resolved], spent=spent, again=0 if last is None else spent)
 
 
-def plan_windows(net: Network, windows: Sequence[Window], name: str = "") -> Plan:
-    """Estimate what reading several windows takes; `name` describes them in words."""
-    return _with_end(net, windows, name)[0]
+def plan_windows(net: Network, windows: Sequence[Window], name: str = "") -> tuple[Plan, Cursor | None]:
+    """Estimate what reading several windows takes, and return it with the newest update that is there.
 
-
-def plan_with_end(net: Network, window: Window) -> tuple[Plan, Cursor | None]:
-    """Estimate what reading a window takes; also the newest update that is there."""
-    return _with_end(net, [window])
-
-
-def _with_end(net: Network, windows: Sequence[Window], name: str = "") -> tuple[Plan, Cursor | None]:
+    Args:
+        net: the network.
+        windows: the windows.
+        name: describes them in words.
+    """
     began = net.stats.snapshot().requests
     extent = extent_of(net.scan, having(net.scan.update_pages, EVERYTHING))
     planned = _planned(net, extent, windows, name, spent=net.stats.snapshot().requests - began)
@@ -184,7 +181,7 @@ def _with_end(net: Network, windows: Sequence[Window], name: str = "") -> tuple[
 
 def plan_missing(net: Network, wanted: Window, missing: Sequence[Window]) -> Plan:
     """Estimate what reading those parts of a window takes that a lake does not have."""
-    planned = plan_windows(net, missing, f"not in the lake yet: {wanted}")
+    planned, _ = plan_windows(net, missing, f"not in the lake yet: {wanted}")
     if planned.rows:
         return planned
     # A sync that finds no news asks once for each part that is still open.
