@@ -16,6 +16,7 @@ from numbers import Real
 from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
 from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.number_format import rows_text
 from ledgerframes.timestamps import DAY
 
 P = ParamSpec("P")
@@ -66,7 +67,7 @@ def shown(value: object) -> str:
     if isinstance(value, tuple | list) and any(_rows(item) is not None for item in value):
         return f"a {type(value).__name__} of {len(value)} frames"
     if (rows := _rows(value)) is not None:
-        return f"a {type(value).__name__} of {rows:,} rows"
+        return f"a {type(value).__name__} of {rows_text(rows)}"
     text = " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 

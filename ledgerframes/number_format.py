@@ -58,6 +58,11 @@ def plural(count: int, word: str, words: str | None = None) -> str:
     return f"{count_text(count)} {word if count == 1 else words or word + 's'}"
 
 
+def rows_text(rows: int) -> str:
+    """A whole count of rows."""
+    return f"{rows:,} {'row' if rows == 1 else 'rows'}"
+
+
 def _plain(value: float, digits: int) -> str:
     """A small amount without an exponent."""
     return f"{Decimal(f'{value:.{digits}g}').normalize():f}"

@@ -19,6 +19,7 @@ import typer
 from ledgerframes.cli.options import AsCsv, AsJson, Command, say, with_options
 from ledgerframes.errors import InputError, visible
 from ledgerframes.export.atomic_write import check_folder, refuse_taken, write_text, writing
+from ledgerframes.number_format import rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,10 +175,10 @@ def write_tables(tables: Mapping[str, pa.Table], output: Path, *, overwrite: boo
     if str(output) in STDOUT:
         ((name, table),) = tables.items()
         say_csv(name, table, personal=personal)
-        say(f"{table.num_rows} rows", err=True)
+        say(rows_text(table.num_rows), err=True)
         return
     for name, path in write_files(tables, output, personal=personal, overwrite=overwrite).items():
-        say(f"{path}\t{tables[name].num_rows} rows")
+        say(f"{path}\t{rows_text(tables[name].num_rows)}")
 
 
 def write_files(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledgerframes.errors import visible
+from ledgerframes.number_format import rows_text
 from ledgerframes.results import Result, html_table
 
 
@@ -72,7 +73,7 @@ class ExportReport(Result):
 
     def _heading(self) -> str:
         return (
-            f"{len(self.tables)} tables, {self.rows:,} rows, {self.bytes / 1e6:,.2f} MB of {self.format}"
+            f"{len(self.tables)} tables, {rows_text(self.rows)}, {self.bytes / 1e6:,.2f} MB of {self.format}"
             f" in {visible(self.target)}, {self.seconds:.1f} s"
         )
 
@@ -80,7 +81,7 @@ class ExportReport(Result):
         return [
             (
                 visible(table.name),
-                f"{table.rows:,} rows",
+                rows_text(table.rows),
                 "" if table.bytes is None else f"{table.bytes / 1e6:,.2f} MB",
                 visible(table.files[0]) if len(table.files) == 1 else f"{len(table.files):,} files",
                 "; ".join(_notes(table)),
@@ -91,4 +92,4 @@ class ExportReport(Result):
 
 def _notes(table: ExportedTable) -> list[str]:
     notes = [f"{table.cut:,} cells cut short"] if table.cut else []
-    return notes + ([f"contact points left out of {table.left_out:,} rows"] if table.left_out else [])
+    return notes + ([f"contact points left out of {rows_text(table.left_out)}"] if table.left_out else [])

@@ -26,7 +26,7 @@ def test_demo_loads_syncs_exports_draws_and_says_where_and_can_run_again(
     for path in files:
         table = pq.read_table(path)
         line = next(line for line in ended.out.splitlines() if str(path.relative_to(tmp_path)) in line)
-        assert f"  {path.stem}  {table.num_rows:,} rows  " in line
+        assert f"  {path.stem}  {table.num_rows:,} row" in line
         assert not any(pa.types.is_nested(field.type) for field in table.schema) or "tables" in path.parts
     counts = [pq.read_metadata(output / "tables" / f"{name}.parquet").num_rows for name in ("updates", "events")]
     assert "Loaded {:,} updates, {:,} events".format(*counts) in ended.out

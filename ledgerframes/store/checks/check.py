@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ledgerframes.errors import visible
+from ledgerframes.number_format import rows_text
 from ledgerframes.paging.cursor import Window
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import REPAIR, Fault, answers, covered_rows, faults
@@ -138,7 +139,7 @@ def _of_active_contracts(root: Root) -> tuple[int, list[CheckFinding]]:
         findings += _of_snapshot(name, snapshot, own["rows"], own["ids"])
     if beside := sum(one["rows"] for one in counted.values()):
         advice = "they belong to no known snapshot: sync into a new store"
-        findings.append(CheckFinding(f"{name}: rows of no snapshot", "error", beside, f"{total:,} rows", advice))
+        findings.append(CheckFinding(f"{name}: rows of no snapshot", "error", beside, rows_text(total), advice))
     return total - beside, findings
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from ledgerframes.errors import StoreError, visible
+from ledgerframes.number_format import rows_text
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import covered_rows, faults
 from ledgerframes.store.coverage import BEGINNING, CLOSED, Interval, beyond, intersection, merged, rows_of
@@ -75,7 +76,7 @@ class RepairReport(Result):
         lines += [f"entries of the log lost: {loss}" for loss in self.shortened]
         lines += [f"unsound: {name} ({count:,})" for name, count in self.unsound.items()]
         lines += [f"to be read again: {interval}" for interval in self.stretches]
-        lines += [f"lost for good: {count:,} rows of {name}" for name, count in self.lost.items()]
+        lines += [f"lost for good: {rows_text(count)} of {name}" for name, count in self.lost.items()]
         if not lines:
             return visible(f"{self.store}: nothing to repair")
         again = bool(self.stretches or self.back) or any(set_of(name) is not None for name in self.remade)

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from ledgerframes.errors import PartialResultError, StoreError, visible
+from ledgerframes.number_format import rows_text
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.results import Result
 from ledgerframes.store.coverage import Interval, beyond, lies_in, merged
@@ -59,7 +60,7 @@ class DeriveReport(Result):
         if not self.rows:
             return visible(f"{self.store}: it keeps no computed table; name some of {', '.join(DERIVABLE)}")
         new = {name: count for name, count in self.written.items() if count}
-        rows = [f"{self.rows[name]:,} rows of {name} ({count:,} written)" for name, count in new.items()]
+        rows = [f"{rows_text(self.rows[name])} of {name} ({count:,} written)" for name, count in new.items()]
         lines = [f"{self.store}: {', '.join(rows) or 'nothing new'}"]
         lines += [f"computed again: {name}, because {why}" for name, why in self.again.items()]
         lines += [f"computed for {interval}" for interval in self.settled]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.errors import InputError, StoreError, visible
+from ledgerframes.number_format import rows_text
 from ledgerframes.results import Result, html_pairs
 from ledgerframes.store.delta.storage_errors import damage_named
 from ledgerframes.store.delta.table import DeltaStoreTable
@@ -91,7 +92,7 @@ class SyncReport(Result):
     def lines(self) -> list[tuple[str, str]]:
         """The lines of a printed report, as pairs of a name and a text."""
         added = [
-            f"{count:,} rows of {name} written" if name in DERIVED_TABLES else f"{count:,} {name}"
+            f"{rows_text(count)} of {name} written" if name in DERIVED_TABLES else f"{count:,} {name}"
             for name, count in self.rows.items() if count
         ]  # fmt: skip
         rows = ", ".join(added) or "nothing new"
