@@ -21,11 +21,13 @@ LedgerframesError
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Mapping
 from copy import copy
 from types import TracebackType
+from typing import Final
 
 
 class LedgerframesError(Exception):
@@ -198,6 +200,20 @@ def visible(text: str, *, lines: bool = False) -> str:
         return text
     allowed = "\n\t" if lines else ""
     return "".join(sign if sign.isprintable() or sign in allowed else _code(sign) for sign in text)
+
+
+# Errors of the storage library contain the escape codes of terminal colours.
+_COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
+# S3 repeats a session's token in what follows: as `Token-0`, and among the headers that were signed.
+_REFUSAL: Final = re.compile(r"<Error>\s*(<Code>[^<]*</Code>)?\s*(<Message>[^<]*</Message>)?.*", re.DOTALL)
+
+
+def storage_words(error: BaseException) -> str:
+    """The message of the storage library in one line, without credentials, which are removed from the error, too."""
+    text = _REFUSAL.sub(r"\1 \2", _COLOURS.sub("", str(error)))
+    if _REFUSAL.search(str(error)):
+        error.args = (text,)  # it is chained, and shown with its effect
+    return " ".join(text.split())
 
 
 def _code(sign: str) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.fs as pa_fs
 
 from ledgerframes.config.settings import holds_secret
-from ledgerframes.errors import ConfigurationError, DecodeError, InputError, StoreError
+from ledgerframes.errors import ConfigurationError, DecodeError, InputError, StoreError, storage_words
 from ledgerframes.objects.names import UPDATES, ObjectName, StoredObject, read_name
 from ledgerframes.stopping import Stop
 
@@ -44,8 +44,8 @@ class FolderObjects:
                 file = self.files.open_input_file(stored.location)
             except (OSError, pa.ArrowException) as error:
                 raise DecodeError(
-                    f"{self.place}: {stored.location} cannot be read: {' '.join(str(error).split())[:300]}. Is it still"
-                    " there? Open the folder again",
+                    f"{self.place}: {stored.location} cannot be read: {storage_words(error)[:300]}. Is it still there?"
+                    " Open the folder again",
                     item=stored.location,
                 ) from error
             with file:
@@ -111,9 +111,7 @@ def _remote(place: str, options: Mapping[str, str]) -> tuple[pa_fs.FileSystem, d
 
 
 def _unlisted(place: str, error: Exception) -> StoreError:
-    return StoreError(
-        f"{place} cannot be listed: {' '.join(str(error).split())[:300]}. Check the path and storage_options"
-    )
+    return StoreError(f"{place} cannot be listed: {storage_words(error)[:300]}. Check the path and storage_options")
 
 
 def _two_levels(place: str) -> Iterator[tuple[str, int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -182,7 +182,7 @@ class Documents:
     """
 
     url: str
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(repr=False)
 
     def lake_file(self) -> bytes | None:
         """The bytes of `lake.json`; None if it does not exist."""

@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import traceback
 import urllib.request
 from functools import partial
 
@@ -13,6 +14,7 @@ import pytest
 import ledgerframes as lf
 from tests.store.conftest import assert_whole
 from tests.store.test_reading import WORKER
+from tests.transport.hostile_server import HostileServer, text
 
 SERVER = """
 import logging, sys
@@ -151,6 +153,22 @@ def test_what_is_wrong_is_said_without_secrets(options, net, url, changed, said)
         store.sync(net)
     assert SECRET not in str(raised.value)
     assert "\x1b" not in str(raised.value)
+
+
+def test_a_session_s_token_that_s3_repeats_is_in_no_error():
+    refused = (
+        f"<?xml version='1.0'?>\n<Error><Code>InvalidToken</Code><Message>It is not valid.</Message><Token-0>{SECRET}"
+        f"</Token-0><CanonicalRequest>GET\nx-amz-security-token:{SECRET}</CanonicalRequest></Error>"
+    )
+    with HostileServer((text(refused, 403),)) as server:
+        own = {"AWS_ENDPOINT_URL": server.url, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "x", "AWS_SESSION_TOKEN": SECRET}
+        own |= {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": SECRET}
+        store = lf.open_store("s3://lakes/one", storage_options=own)
+        with pytest.raises(lf.errors.StoreError, match=r"InvalidToken.*not valid.*credentials") as raised:
+            store.load("updates")
+    error, trace = raised.value, raised.value.__traceback__.tb_next  # without this test's own variables
+    shown = traceback.TracebackException(type(error), error, trace, capture_locals=True).format()
+    assert SECRET not in "".join(shown)
 
 
 @pytest.mark.parametrize(

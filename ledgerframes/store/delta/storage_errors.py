@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,13 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from ledgerframes.errors import StoreError
+from ledgerframes.errors import StoreError, storage_words
 
 if TYPE_CHECKING:
     from ledgerframes.store.delta.table import DeltaStoreTable
 
-# Errors of the storage library can contain the escape codes of terminal colours.
-_COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
 _LONGEST: Final = 500
 
 #: The process in which deltalake first ran. Its threads belong to that process, for all stores, and a fork does not
@@ -41,8 +38,8 @@ def plain_errors(url: str, verb: str) -> Iterator[None]:
         yield
     except CommitFailedError as error:
         raise StoreError(
-            f"{url} cannot {verb}: another writer changed the store at the same time ({error}). Nothing is lost: run"
-            " sync again"
+            f"{url} cannot {verb}: another writer changed the store at the same time ({storage_words(error)}). Nothing"
+            " is lost: run sync again"
         ) from error
     except (DeltaError, OSError, pa.ArrowException) as error:
         raise _explained(url, verb, error) from error
@@ -88,7 +85,7 @@ def is_panic(error: BaseException) -> bool:
 
 
 def _explained(url: str, verb: str, error: BaseException) -> StoreError:
-    text = " ".join(_COLOURS.sub("", str(error)).split())
+    text = storage_words(error)
     # A log without a checkpoint is read by opening all its entries at once.
     if "too many open files" in text.lower():
         return StoreError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.fs as pa_fs
 
-from ledgerframes.errors import StoreError
+from ledgerframes.errors import StoreError, storage_words
 from ledgerframes.store.coverage import Interval
 from ledgerframes.store.delta.data_files import (
     ROWS_PER_GROUP,
@@ -118,7 +118,7 @@ class Files:
 
     table: str
     url: str
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(repr=False)
     handle: DeltaTable | None
 
     @cached_property
@@ -226,7 +226,7 @@ def _unreadable(opened: pa.NativeFile) -> str:
         for batch in reader.iter_batches(batch_size=8_192):
             batch.validate(full=True)
     except (OSError, pa.ArrowException, ValueError) as error:
-        return f"it cannot be read ({' '.join(str(error).split())[:200]})"
+        return f"it cannot be read ({storage_words(error)[:200]})"
     except BaseException as error:
         if not is_panic(error):
             raise
