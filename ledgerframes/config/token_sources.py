@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import subprocess
@@ -139,7 +140,7 @@ def claims(token: str) -> dict[str, Any]:
     try:
         payload = token.split(".")[1]
         found = json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-    except (ValueError, LookupError, AttributeError):  # what a function returned may be no text at all
+    except (ValueError, LookupError, AttributeError, RecursionError):  # a function may return what is no text at all
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -147,9 +148,10 @@ def claims(token: str) -> dict[str, Any]:
 def expiry(token: str) -> float | None:
     """When a token expires, in seconds since 1970; None if it does not state it."""
     try:
-        return float(claims(token)["exp"])
-    except (LookupError, TypeError, ValueError):
+        stated = float(claims(token)["exp"])
+    except (LookupError, TypeError, ValueError, OverflowError):
         return None
+    return stated if math.isfinite(stated) else None
 
 
 def function_token(function: Callable[[], str]) -> CachedToken:

@@ -92,9 +92,13 @@ def test_a_token_that_stays_refused_is_an_error_after_two_requests_or_one_of_a_c
     [
         ("opaque", None, 54), ("opaque", 300.0, 270), (jwt(exp=1_000_300), None, 270),
         (jwt(exp=1_003_600), None, 3_570), (jwt(exp=1_000_005), None, 4.5), (jwt(exp=999_000), None, 54),
-        (jwt(exp="soon"), None, 54),
+        (jwt(exp="soon"), None, 54), (jwt(exp=10**400), None, 54), (jwt(exp=1e400), None, 54),
+        (f"a.{'W1tb' * 100_000}.c", None, 54),
     ],
-    ids=["opaque", "the server says how long", "a JWT", "an hour", "five seconds", "a wrong clock", "no time"],
+    ids=[
+        "opaque", "the server says how long", "a JWT", "an hour", "five seconds", "a wrong clock", "no time",
+        "no number", "for ever", "deep",
+    ],
 )  # fmt: skip
 def test_a_token_is_kept_until_shortly_before_it_expires(token, seconds, kept):
     now, fetched = [1_000_000.0], []
