@@ -204,7 +204,8 @@ def _written(body: bytes, mask: Callable[[str], str]) -> dict[str, str]:
     try:
         return {"text": mask(body.decode())}
     except UnicodeDecodeError:
-        return {"base64": base64.b64encode(body).decode()}
+        # Tokens are ASCII, and each byte is one character of Latin-1.
+        return {"base64": base64.b64encode(mask(body.decode("latin-1")).encode("latin-1")).decode()}
 
 
 class Replayer(httpx.BaseTransport):
