@@ -118,7 +118,9 @@ def judge_unreadable(
         f"{'' if lasting else ', or try again later'}."
     )
     error = DecodeError(text, endpoint=request.endpoint.path)
-    error.__cause__ = problem if details == str(problem) else None  # which would show what is masked here
+    # It would show what is masked here: a UnicodeDecodeError holds the whole body, and so do the frames that read it.
+    if details == str(problem) and not isinstance(problem, UnicodeDecodeError):
+        error.__cause__ = problem.with_traceback(None)
     doubtful = _is_doubtful(problem)
     body = _digest(received.body) if lasting and doubtful else None
     return Failure(text, transient=doubtful, final=lasting, body=body, problem=error)

@@ -92,16 +92,25 @@ def test_no_error_shows_the_token_even_if_the_server_echoes_it(endpoint, echo, c
     assert error.__context__ is None
 
 
-def test_a_contract_breach_that_quotes_the_token_is_not_chained(serve, transport):
-    def read(body: bytes) -> None:
-        raise msgspec.ValidationError(f"Invalid enum value {body.decode()!r}")
+def quoted(body: bytes) -> None:
+    raise msgspec.ValidationError(f"Invalid enum value {body!r}")
 
-    sender = transport(ledger_url=serve(text(TOKEN, 200)).url, ledger_token=TOKEN)
-    with pytest.raises(LedgerframesError, match="breaks the contract") as caught:
+
+@pytest.mark.parametrize("read", [quoted, lambda body: body.decode()], ids=["quoted", "decoded"])
+def test_a_contract_breach_that_quotes_the_token_is_not_chained(read, serve, transport):
+    sender = transport(ledger_url=serve(Reply(200, TOKEN.encode() + b"\xff")).url, ledger_token=TOKEN, attempts=1)
+    with pytest.raises(LedgerframesError, match=r"breaks the contract|not whole JSON") as caught:
         sender.send(LEDGER.request(), read=read)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert not leaks(str(caught.value))
+
+
+def test_the_frames_that_read_an_answer_are_in_no_error(serve, transport):
+    sender = transport(ledger_url=serve(text("{" + TOKEN, 200)).url, ledger_token=TOKEN, attempts=1)
+    with pytest.raises(LedgerframesError) as caught:
+        sender.send(LEDGER.request(), read=lambda body: msgspec.json.decode(body, type=list))
+    assert not leaks(everything_shown(caught.value))
 
 
 def test_an_answer_shows_no_token(serve, transport):
