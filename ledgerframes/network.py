@@ -239,7 +239,11 @@ def connect(
         arguments["personal"] = flag(personal, "personal")
     if decimals is not None:
         choice(decimals, "decimals", DECIMALS)
-    settings = resolve(**{name: value for name, value in arguments.items() if name not in {"network", "transport"}})
+    try:
+        settings = resolve(**{name: value for name, value in arguments.items() if name not in {"network", "transport"}})
+    except ConfigurationError as error:
+        # Its frames hold the environment, and so would a traceback that shows their variables.
+        raise error.with_traceback(None) from error.__cause__
     if urls := [url for _, url in settings.unencrypted()]:
         warnings.warn(
             f"insecure_http=True: a token goes to {', '.join(urls)} unencrypted, and anyone on the path can use it",

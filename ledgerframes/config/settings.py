@@ -61,6 +61,7 @@ class Secret:
         what = "is empty" if value == "" else "holds a space, a line break or another character no token has"
         if not isinstance(value, str):
             what = f"is a function that returned a {type(value).__name__}, not text"
+        value = None  # a traceback may show it
         raise ConfigurationError(f"{self._name} {what}; it is not shown here. Give the bare token, without 'Bearer '")
 
     @property

@@ -172,6 +172,7 @@ def _printed(command: list[str], place: str) -> tuple[str, None]:
         if done.returncode == 0:
             return done.stdout.strip(), None
         reason = f"exit code {done.returncode}"
+        del done  # a traceback may show what it printed
     raise ConfigurationError(f"{place}: {command[0]} gave no token ({reason}); run it by hand")
 
 

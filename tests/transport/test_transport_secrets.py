@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
 import traceback
+from pathlib import Path
 
 import httpx
 import msgspec
@@ -16,6 +18,7 @@ from hostile_server import Reply, answer, text, unused_port
 import ledgerframes as lf
 from ledgerframes.config.profiles import resolve
 from ledgerframes.config.settings import Settings
+from ledgerframes.config.token_sources import token_from
 from ledgerframes.errors import LedgerframesError, NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint, Sender, Transport
 
@@ -179,6 +182,27 @@ def test_settings_and_transport_show_no_token():
     with Transport(settings) as opened:
         sender = Sender(opened)
         assert not leaks(repr(sender) + repr(vars(sender)) + repr(sender.transport.stats))
+
+
+@pytest.mark.parametrize("token", [TOKEN, f"Bearer {TOKEN}"], ids=["sound", "not one"])
+def test_settings_that_are_refused_show_no_variable(token, monkeypatch):
+    monkeypatch.setenv("LEDGERFRAMES_TOKEN", token)
+    del token
+    with pytest.raises(LedgerframesError) as caught:
+        lf.connect("htp://scan.example/api/scan")
+    assert not leaks(everything_shown(caught.value))
+
+
+# This file has the token in it.
+PRINT = [sys.executable, "-c", "import sys; print(open(sys.argv[1]).read()); sys.exit(3)", __file__]
+
+
+@pytest.mark.parametrize(
+    "token", [lambda: f"Bearer {TOKEN}", token_from("command", PRINT, "here", Path(), {})], ids=["function", "command"]
+)
+def test_what_is_fetched_and_is_no_token_is_not_shown(token, serve, transport):
+    error = ask(transport(ledger_url=serve().url, ledger_token=token), LEDGER)
+    assert not leaks(everything_shown(error))
 
 
 def test_the_log_says_what_was_asked_and_what_failed(serve, transport, root_log):
