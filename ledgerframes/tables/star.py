@@ -54,7 +54,7 @@ _LEADS_TO: Final = {
 
 
 def _relations(table: Table) -> list[Relation]:
-    """The relations of a table, one active one at most to each other table."""
+    """The relations of a table; active ones lead at most once to each other table, directly or through a third."""
     relations: list[Relation] = []
     for name in table.names:
         to, to_column, active = _LEADS_TO.get(name, ("", "", False))
@@ -62,8 +62,9 @@ def _relations(table: Table) -> list[Relation]:
             continue
         # A bridge is there to lead from its fact to the parties.
         follows = active or table.name.startswith("bridge_")
-        taken = any(relation.active and relation.to == to for relation in relations)
-        relations.append(Relation(table.name, name, to, to_column, active=follows and not taken))
+        direct = [relation.to for relation in relations if relation.active]
+        further = [relation.to for third in direct for relation in _relations(STAR[third]) if relation.active]
+        relations.append(Relation(table.name, name, to, to_column, active=follows and to not in direct + further))
     return relations
 
 
