@@ -111,6 +111,8 @@ def export(
     personal = None if personal is None else flag(personal, "personal")
     if opening is not None and not (isinstance(data, Store | History) and DERIVED.keys() & {*(wanted or ())}):
         raise InputError(f"opening={shown(opening)} is for computed tables of a History or Store; name them in tables=")
+    if isinstance(data, Store):
+        data = data._pinned()  # noqa: SLF001 - stored and computed tables are of one state
     stored = set(data.tables()["table"]) if isinstance(data, Store) else set()
     if isinstance(data, Store) and provenance is None and stored.issuperset(wanted or ()):
         return data.export(

@@ -145,11 +145,16 @@ def _report(store, folder):
     return re.sub("made [^<]*", "", path.read_text())
 
 
+def _exported(store, folder):
+    return [one.rows for one in lf.export(store, folder, tables=["transfers", "updates"], overwrite=True).tables]
+
+
 _SECTIONS = ["summary", "transfers", "templates", "provenance"]
 #: Ways to read a lake more than once.
 _READINGS = {
     "report": _report,
     "function": lambda store, _: lf.transfers(store).update_id.tolist(),
+    "export": _exported,
     "legs": lambda store, _: lf.reassignment_flows(store).contract_id.tolist(),
     "sql": lambda store, _: store.sql("select update_id from mint_burn anti join updates using (update_id)").values,
 }
