@@ -21,6 +21,7 @@ _IN_USE: Final = (5, 32, 33)  # what Windows says of a file that Excel, say, has
 _REMEDY: Final = "name another place or make room"
 _WHOLE: Final = "whole"  # the folder of files that are to be moved, all of them
 _GONE: Final = "gone"  # the folder with the names of those that are to be removed then
+_SCHEME: Final = re.compile(r"\w{2,}:")
 _PARTITION: Final = re.compile(r"[a-z_]+=[0-9-]+|part-\d+\.parquet", re.ASCII)
 
 
@@ -60,7 +61,7 @@ class Staging:
 
     def __enter__(self) -> Self:
         """Make the hidden folder."""
-        _refuse_stdout(str(self._folder))
+        _refuse_elsewhere(self._folder)
         with writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             _sweep(self._folder)
@@ -87,7 +88,7 @@ class Staging:
         Raises:
             InputError: the name is taken and may not be overwritten, or never may: a link, or somebody else's folder.
         """
-        _refuse_stdout(name)
+        _refuse_elsewhere(Path(name))
         with writing(self._folder / name):
             refuse_taken(self._folder / name, overwrite=self._overwrite)
         self._names.append(name)
@@ -144,11 +145,14 @@ def _move(aside: Path, folder: Path) -> None:
         (aside / _WHOLE).rmdir()
 
 
-def _refuse_stdout(name: str) -> None:
-    if name == "-":
+def _refuse_elsewhere(path: Path) -> None:
+    """Refuse standard output, and an object store: of `s3://bucket` a Path keeps `s3:/bucket`, a folder here."""
+    if str(path) == "-":
         raise InputError(
             "'-' is not a file or folder here; `ledgerframes load` and `sql` write CSV to standard output with -o -"
         )
+    if _SCHEME.fullmatch("".join(path.parts[:1])):
+        raise InputError(f"{str(path)!r} is not a folder of this machine; write to one and copy it from there")
 
 
 def _forget(aside: Path) -> None:
@@ -186,6 +190,7 @@ def check_folder(folder: Path) -> None:
     Raises:
         InputError: the folder, or the nearest one above it that is there, cannot be written.
     """
+    _refuse_elsewhere(folder)
     there = next(parent for parent in (folder.absolute(), *folder.absolute().parents) if os.access(parent, os.F_OK))
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise InputError(f"cannot write to {str(folder)!r}: {str(there)!r} is not a writable folder; name another one")

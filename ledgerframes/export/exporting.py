@@ -178,8 +178,6 @@ def _origin(provenance: Mapping[str, Any] | None) -> str:
 
 def _place(target: str | os.PathLike[str], request: _Export) -> tuple[Path, str]:
     """The folder, and the name in it of the workbook or of the only table's file; else nothing."""
-    if "://" in os.fspath(target):
-        raise InputError(f"{os.fspath(target)!r} is not a folder of this machine; export to one and copy it from there")
     path = Path(target)
     if path.suffix.lower() != f".{request.format}" or request.layout == "hive" or path.is_dir():
         return path, WORKBOOK if request.format == "xlsx" else ""

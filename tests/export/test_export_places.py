@@ -162,6 +162,7 @@ REFUSED = {
     "another ending": ({"t": ONE}, "x.txt", {}, r"give a file ending in \.parquet, \.csv, \.xlsx"),
     "two endings": ({"t": ONE}, "x.csv", {"format": "parquet"}, "format='parquet' and the ending of .* differ"),
     "standard output": ({"t": ONE}, "-", {"format": "csv"}, "'-' is not a file or folder here"),
+    "an address": ({"t": ONE}, Path("s3://bucket/out"), {}, "is not a folder of this machine"),
     "two into a file": ({"t": ONE, "u": ONE}, "two.csv", {}, "is one file, and there are 2 tables"),
     "a path": ({"../t": ONE}, "out", {}, "not safe for every reader"),
     "an ending": ({"t.parquet": ONE}, "out", {}, "not safe for every reader"),
