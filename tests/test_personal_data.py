@@ -17,6 +17,7 @@ import ledgerframes as lf
 CONTACT = re.compile(rb"ops\d+@validators\.example")
 BEGIN = (0, "0001-01-01")
 LICENSE = "Splice.ValidatorLicense:ValidatorLicense"
+MADE = {"contactPoint": "ops1@validators.example"}
 
 
 @pytest.fixture(scope="module")
@@ -213,15 +214,23 @@ def test_a_lake_stays_as_it_was_made_whoever_syncs_it(small, keeping, tmp_path, 
         lf.open_store(place, personal="no")
 
 
-def test_rejected_items_of_a_lake_without_them_are_kept_without(tmp_path, caplog):
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"workflow_id": MADE},
+        {"events_by_id": [MADE]},
+        {"workflow_id": {"contactPoint": "ops2@validators.example" + 60 * "."}},
+    ],
+    ids=["text", "object", "long"],
+)
+def test_rejected_items_of_a_lake_without_them_are_kept_without(broken, tmp_path, caplog):
     from tests.transport.hostile_server import HostileServer, answer
 
-    made = {"contactPoint": "ops1@validators.example"}
-    event = {"event_type": "created_event", "event_id": "u:0", "create_arguments": {"metadata": made}}
+    event = {"event_type": "created_event", "event_id": "u:0", "create_arguments": {"metadata": MADE}}
     times = [f"2025-03-03T09:00:0{second}.000000Z" for second in range(3)]
     empty = {"migration_id": 0, "synchronizer_id": "s", "workflow_id": "", "root_event_ids": [], "events_by_id": {}}
     items = [{**empty, "update_id": f"u{n}", "record_time": at, "effective_at": at} for n, at in enumerate(times)]
-    items[1] |= {"workflow_id": made, "root_event_ids": ["u:0"], "events_by_id": {"u:0": event}}
+    items[1] |= {"root_event_ids": ["u:0"], "events_by_id": {"u:0": event}} | broken
 
     def page(heard):
         asked = json.loads(heard.body)
@@ -238,6 +247,18 @@ def test_rejected_items_of_a_lake_without_them_are_kept_without(tmp_path, caplog
     assert rejects.item.to_list() == ["item 0 (update u1)"]
     assert leaking(tmp_path) == []
     assert not leaks(whole(rejects))
+    assert not leaks(caplog.text)
+
+
+@pytest.mark.parametrize("payload", [[MADE], {"validator": MADE}, {"validator": "v", "sponsor": [MADE]}])
+def test_a_license_that_cannot_be_read_is_refused_without_them(payload):
+    from tests.transport.hostile_server import HostileServer, answer
+
+    sent = {"template_id": LICENSE, "contract_id": "c", "created_at": "2025-03-03T09:00:00Z", "payload": payload}
+    with HostileServer([answer({"validator_licenses": [sent]})]) as server, lf.connect(scan_url=server.url) as net:
+        with pytest.raises(lf.errors.DecodeError, match=r"got (an object|a list) of \d+ bytes") as raised:
+            lf.load_licenses(net)
+    assert not leaks(repr(raised.value))
 
 
 # reports, logs, the command line

@@ -249,7 +249,14 @@ def pointer_to(prefix: str, name: str) -> str:
     return f"{prefix}/{name.replace('~', '~0').replace('/', '~1')}"
 
 
-def shorten(raw: Raw | bytes, most: int = 80) -> str:
-    """The beginning of a raw value, for messages."""
-    shown = bytes(raw)[: most + 1].decode("utf-8", "replace")
+def shorten(raw: Raw | bytes) -> str:
+    """The beginning of a raw value, for messages; of an object or a list its size, as it may hold personal data."""
+    text = bytes(raw)
+    kind = {b"{": "an object", b"[": "a list"}.get(text[:1])
+    return beginning(text) if kind is None else f"{kind} of {len(text)} bytes"
+
+
+def beginning(text: bytes, most: int = 80) -> str:
+    """The beginning of a text, for messages."""
+    shown = text[: most + 1].decode("utf-8", "replace")
     return shown if len(shown) <= most else shown[:most] + "…"

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ledgerframes.decoding.events import decode_event_items
 from ledgerframes.decoding.history import Batches, decode_items, decode_regular
-from ledgerframes.decoding.lenient import shorten
+from ledgerframes.decoding.lenient import beginning
 from ledgerframes.decoding.page_index import ENDPOINT, EVENTS_ENDPOINT, peek, peek_events
 from ledgerframes.decoding.pages import CompiledPage, decode_compiled, read_compiled
 from ledgerframes.decoding.splitting import (
@@ -126,7 +126,7 @@ class PagedHistory:
         except UNREADABLE as error:
             items = self.endpoint.rpartition("/")[2]
             raise DecodeError(
-                f"{self.endpoint}: the answer is not a page of {items} ({error}): {shorten(body)}",
+                f"{self.endpoint}: the answer is not a page of {items} ({error}): {beginning(body)}",
                 endpoint=self.endpoint,
             ) from error
         return self.decode_items(raws, endpoint=self.endpoint, tables=wanted, rows=rows)

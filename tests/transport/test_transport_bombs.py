@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from hostile_server import Reply
 
-from ledgerframes.decoding.lenient import shorten
+from ledgerframes.decoding.lenient import beginning
 from ledgerframes.errors import NoAnswerError, StatusError
 from ledgerframes.transport import Endpoint, http
 from ledgerframes.transport.classify import PREVIEW, page_words, preview
@@ -196,7 +196,7 @@ def test_text_is_cut_where_it_is_longer_than_what_is_shown():
         shown = (
             preview(Received(200, {}, body), str),
             page_words(Received(200, {}, body), str),
-            shorten(body, PREVIEW),
+            beginning(body, PREVIEW),
         )
         cut[more] = ["…" in words for words in shown]
         assert all("x" * PREVIEW in words for words in shown)

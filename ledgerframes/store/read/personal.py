@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
 import pyarrow as pa
 
-from ledgerframes.decoding.personal import is_personal, json_columns, strip_batch, strip_text
+from ledgerframes.decoding.personal import json_columns, strip_batch, strip_text
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import Table
@@ -30,24 +29,9 @@ def without_personal_data(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch
 
 
 def _reject(row: dict[str, Any]) -> dict[str, Any]:
-    """A reject without personal data in item and reason; without the item, if it cannot be parsed."""
-    raw, reason = row["raw"].encode(), row["reason"]
+    """A reject without personal data in its item; without the item, if it cannot be parsed."""
     try:
-        stripped = strip_text(raw).decode()
-        for words in _texts(msgspec.json.decode(raw)):
-            # The reason quotes the value that could not be decoded, so it can repeat parts of the item.
-            reason = reason.replace(words, "***")
-    except (DecodeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        stripped, reason = "", "the item cannot be parsed, so nothing of it is kept: it may contain personal data"
-    return {**row, "raw": stripped, "reason": reason}
-
-
-def _texts(value: Any, *, personal: bool = False) -> list[str]:
-    """The texts of personal members."""
-    if isinstance(value, dict):
-        return [
-            text for name, member in value.items() for text in _texts(member, personal=personal or is_personal(name))
-        ]
-    if isinstance(value, list):
-        return [text for element in value for text in _texts(element, personal=personal)]
-    return [value] if personal and isinstance(value, str) and value else []
+        return {**row, "raw": strip_text(row["raw"].encode()).decode()}
+    except (DecodeError, UnicodeDecodeError):
+        reason = "the item cannot be parsed, so nothing of it is kept: it may contain personal data"
+        return {**row, "raw": "", "reason": reason}
