@@ -255,9 +255,12 @@ def test_a_license_that_cannot_be_read_is_refused_without_them(payload):
     from tests.transport.hostile_server import HostileServer, answer
 
     sent = {"template_id": LICENSE, "contract_id": "c", "created_at": "2025-03-03T09:00:00Z", "payload": payload}
-    with HostileServer([answer({"validator_licenses": [sent]})]) as server, lf.connect(scan_url=server.url) as net:
-        with pytest.raises(lf.errors.DecodeError, match=r"got (an object|a list) of \d+ bytes") as raised:
-            lf.load_licenses(net)
+    with (
+        HostileServer([answer({"validator_licenses": [sent]})]) as server,
+        lf.connect(scan_url=server.url) as net,
+        pytest.raises(lf.errors.DecodeError, match=r"got (an object|a list) of \d+ bytes") as raised,
+    ):
+        lf.load_licenses(net)
     assert not leaks(repr(raised.value))
 
 
