@@ -106,7 +106,9 @@ def judge_unreadable(
     if isinstance(problem, DecodeError):
         doubtful = isinstance(problem.__cause__, UNREADABLE) and _is_doubtful(problem.__cause__)
         body = _digest(received.body) if doubtful else None
-        return Failure(str(problem), transient=doubtful, final=True, body=body, problem=problem)
+        problem.args = (mask(str(problem)),)
+        problem.__cause__, problem.__context__ = _shown(problem.__cause__, mask), None
+        return Failure(str(problem), transient=doubtful, final=True, body=body, problem=problem.with_traceback(None))
     details = mask(str(problem))
     # msgspec raises this only for whole JSON; a truncated or damaged body is a plain DecodeError.
     lasting = isinstance(problem, msgspec.ValidationError)
@@ -118,12 +120,18 @@ def judge_unreadable(
         f"{'' if lasting else ', or try again later'}."
     )
     error = DecodeError(text, endpoint=request.endpoint.path)
-    # It would show what is masked here: a UnicodeDecodeError holds the whole body, and so do the frames that read it.
-    if details == str(problem) and not isinstance(problem, UnicodeDecodeError):
-        error.__cause__ = problem.with_traceback(None)
+    error.__cause__ = _shown(problem, mask)
     doubtful = _is_doubtful(problem)
     body = _digest(received.body) if lasting and doubtful else None
     return Failure(text, transient=doubtful, final=lasting, body=body, problem=error)
+
+
+def _shown(cause: BaseException | None, mask: Masking) -> BaseException | None:
+    """The cause without the frames that read the body; None if it quotes a token, or holds the body itself."""
+    if cause is None or isinstance(cause, UnicodeDecodeError) or mask(str(cause)) != str(cause):
+        return None
+    cause.__cause__ = cause.__context__ = None
+    return cause.with_traceback(None)
 
 
 def _is_doubtful(problem: Exception) -> bool:
