@@ -91,7 +91,15 @@ def name_of(url: str) -> str:
 
 def key_of(url: str) -> str:
     """An object's key, by which every scan knows it: the last two steps of its path, segment and file."""
-    return "/".join(unquote(urlsplit(url).path).rstrip("/").split("/")[-2:])
+    return "/".join(unquote(path_of(url)).rstrip("/").split("/")[-2:])
+
+
+def path_of(url: str) -> str:
+    """The path of an object's address; empty if the server's text is no URL, which is never fetched."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""
 
 
 def sha256_of(digest: str) -> bytes:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from ledgerframes.interfaces.scan_objects import path_of
 from ledgerframes.timestamps import DAY, format_trimmed, parse_timestamp
 
 #: The encoding whose items have the form of pages.
@@ -45,7 +46,7 @@ class ObjectName:
 
 def read_name(location: str, kind: str = UPDATES) -> ObjectName | None:
     """The name at the end of a URL or a path; None if it is not of an object of a kind whose items pages could have."""
-    steps = unquote(urlsplit(location).path if "://" in location else location).rsplit("/", 2)[-2:]
+    steps = unquote(path_of(location) if "://" in location else location).rsplit("/", 2)[-2:]
     file = _FILE.fullmatch(steps[-1])
     if file is None or file[1] != kind or len(steps) < 2:
         return None

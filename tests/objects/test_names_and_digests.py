@@ -87,6 +87,7 @@ DAY = "2026-01-02T00%3A00%3A00Z%7E2026-01-03T00%3A00%3A00Z%2F"
 DIGEST = base64.b64encode(hashlib.sha256(b"").digest()).decode()
 NAMES = {
     f"{BASE}{DAY}updates_compact_json_12.zstd?X-Amz-Signature=secret": 12,
+    f"http://[bad/{DAY}updates_compact_json_12.zstd": None,
     "/data/2026-01-02T00:00:00Z~2026-01-03T00:00:00Z/updates_compact_json_0.zstd": 0,
     f"{BASE}{DAY}updates_3.zstd": 3,  # the first writers named no encoding
     f"{BASE}{DAY}updates_protobuf_json_3.zstd": None,
@@ -103,6 +104,7 @@ NAMES = {
 @pytest.mark.parametrize(("location", "read"), NAMES.items())
 def test_a_name_is_read_from_the_url_of_a_download_or_a_path(location, read):
     name = read_name(location)
+    assert readable([ObjectRef(location, DIGEST)] if "://" in location and not read else []) == []
     assert read == (name and name.number)
     assert name is None or str(name) == f"2026-01-02T00:00:00Z~2026-01-03T00:00:00Z/updates_compact_json_{read}.zstd"
 

@@ -165,7 +165,7 @@ def test_files_lie_on_the_scan_or_on_public_https_hosts(url, reason):
     "url",
     [
         "http://10.0.0.1/object", "https://user:s3cret@1.1.1.1/object", "http://1.1.1.1/object?sig=s3cret",
-        "http://1.1.1.1/o?a@b=s3cret",
+        "http://1.1.1.1/o?a@b=s3cret", "http://[1.1.1.1/o?sig=s3cret",
     ],
 )  # fmt: skip
 def test_a_file_that_may_not_be_fetched_is_named_without_the_secret_in_its_address(url, transport, tmp_path):
