@@ -204,16 +204,21 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 # Errors of the storage library contain the escape codes of terminal colours.
 _COLOURS: Final = re.compile("\x1b" + r"\[[0-9;]*m")
-# S3 repeats a session's token in what follows: as `Token-0`, and among the headers that were signed.
+# S3 repeats credentials in what follows: a session's as `Token-0`, and whatever was signed, or a signature itself.
 _REFUSAL: Final = re.compile(r"<Error>\s*(<Code>[^<]*</Code>)?\s*(<Message>[^<]*</Message>)?.*", re.DOTALL)
+
+
+def without_credentials(text: str) -> str:
+    """An object store's refusal with its code and message alone; any other text is unchanged."""
+    return _REFUSAL.sub(r"\1 \2", text)
 
 
 def storage_words(error: BaseException) -> str:
     """The message of the storage library in one line, without credentials, which are removed from the error, too."""
-    text = _REFUSAL.sub(r"\1 \2", _COLOURS.sub("", str(error)))
-    if _REFUSAL.search(str(error)):
-        error.args = (text,)  # it is chained, and shown with its effect
-    return " ".join(text.split())
+    text = _COLOURS.sub("", str(error))
+    if (shown := without_credentials(text)) != text:
+        error.args = (shown,)  # it is chained, and shown with its effect
+    return " ".join(shown.split())
 
 
 def _code(sign: str) -> str:

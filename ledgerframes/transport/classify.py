@@ -24,6 +24,7 @@ from ledgerframes.errors import (
     ServerError,
     StatusError,
     visible,
+    without_credentials,
 )
 from ledgerframes.transport.request import ERROR_BODY, PREFIXES, Failure, Received, Request
 
@@ -278,7 +279,7 @@ def preview(received: Received, mask: Masking) -> str:
 def _readable(body: bytes, mask: Masking) -> str:
     """The beginning of a body as text without tokens, or a part of one at its end."""
     text = body[:ERROR_BODY].decode(errors="replace")
-    return mask(text[:-LONGEST_TOKEN] if len(body) >= ERROR_BODY else text).strip()
+    return mask(without_credentials(text[:-LONGEST_TOKEN] if len(body) >= ERROR_BODY else text)).strip()
 
 
 def _members(body: Mapping[str, Any], mask: Masking) -> dict[str, Any]:

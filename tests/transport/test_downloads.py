@@ -136,8 +136,8 @@ def test_the_token_goes_to_the_scan_and_to_no_other_host(serve, fetch):
 
 def test_a_signature_in_the_url_is_sent_and_shown_nowhere(serve, fetch, caplog):
     caplog.set_level("DEBUG")
-    server = serve(text("no", 503))
-    with pytest.raises(lf.errors.ServerError) as raised:
+    server = serve(text("<Error><Code>No</Code><SignatureProvided>s3cret</SignatureProvided></Error>", 503))
+    with pytest.raises(lf.errors.ServerError, match="No") as raised:
         fetch(server, query="?X-Signature=s3cret", attempts=2)
     assert server.heard[0].target.endswith("?X-Signature=s3cret")
     assert "s3cret" not in str(raised.value) + caplog.text
