@@ -202,9 +202,9 @@ def source_of(url: str) -> str:
 
 
 def holds_secret(url: str) -> bool:
-    """Whether a user or a password stands in a URL of object storage; in Azure's, the container stands there."""
+    """Whether a URL of object storage has a user, a password or a query; in Azure's, the user is the container."""
     parts = urlsplit(url)
-    return bool(parts.password or (parts.username and parts.scheme not in ("abfs", "abfss")))
+    return bool(parts.password or parts.query or (parts.username and parts.scheme not in ("abfs", "abfss")))
 
 
 def origin_of(url: str) -> tuple[str, str, int]:

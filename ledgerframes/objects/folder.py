@@ -94,7 +94,7 @@ def _local(place: str) -> tuple[pa_fs.FileSystem, dict[str, int]]:
 
 def _remote(place: str, options: Mapping[str, str]) -> tuple[pa_fs.FileSystem, dict[str, int]]:
     if holds_secret(place):
-        raise InputError("the URL of the objects contains a user or password; give them in storage_options")
+        raise InputError("the URL of the objects contains a user, a password or a query; use storage_options")
     try:
         from deltalake.exceptions import DeltaError
         from deltalake.fs import DeltaStorageHandler

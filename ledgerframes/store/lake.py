@@ -125,7 +125,7 @@ class Lake:
         self.folder = None if "://" in self.url else Path(self.url).absolute()
         # The location is shown in messages and in provenance, so it must not contain a secret.
         if self.folder is None and holds_secret(self.url):
-            raise InputError("the store's URL holds a user or password; give them in storage_options")
+            raise InputError("the store's URL holds a user, a password or a query; use storage_options")
         if self.folder is not None:
             check_folder(self.folder)
         self.documents = Documents(self.base, self.options)

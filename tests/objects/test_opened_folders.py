@@ -280,7 +280,7 @@ def test_an_object_in_the_place_of_another_one_is_refused_each_time(store, copie
         ({"start": "2025-03-08", "end": "2025-03-08"}, "is not after start"),
         ({"start": "2030-01-01"}, "has no objects from start='2030-01-01'"),
         ({"start": "yesterday"}, "start='yesterday'"),
-        ({"path": "s3://me:secret@bucket/objects"}, "contains a user or password"),
+        ({"path": "s3://me:secret@bucket/objects"}, "contains a user, a password"),
     ],
     ids=str,
 )

@@ -172,9 +172,16 @@ def test_a_session_s_token_that_s3_repeats_is_in_no_error():
 
 
 @pytest.mark.parametrize(
-    "url", ["s3://user:pass@lakes/one", "s3://user@lakes/one", "abfss://a:b@c.dfs.core.windows.net"]
-)
-def test_a_url_with_a_user_or_password_is_refused_and_a_container_is_neither(url):
-    with pytest.raises(lf.errors.InputError, match="storage_options"):
-        lf.open_store(url)
+    "url",
+    [
+        "s3://user:pass@lakes/one", "s3://user@lakes/one", "abfss://a:pass@c.dfs.core.windows.net",
+        "abfss://a@c.dfs.core.windows.net/one?sv=1&sig=pass",
+    ],
+)  # fmt: skip
+def test_a_url_with_a_secret_is_refused_and_a_container_is_none(url):
+    for opens in (lf.open_store, lf.open_objects):
+        with pytest.raises(lf.errors.InputError, match="storage_options") as refused:
+            opens(url)
+        assert "pass@" not in str(refused.value)
+        assert "sig=" not in str(refused.value)
     assert lf.open_store("abfss://lakes@account.dfs.core.windows.net/one")
