@@ -104,6 +104,19 @@ def to_micros(value: str | date | datetime, name: str, *, up: bool = False) -> i
     raise InputError(f"{name}={repr(value)[:200]} is not a time; give text, a datetime or a Timestamp in UTC")
 
 
+def http_date(text: str) -> datetime:
+    """The moment of an HTTP header, in UTC if it names no zone or the zone `-0000`.
+
+    Raises:
+        ValueError: it is not a date.
+    """
+    # Imported here, since it takes longer than most of the package.
+    from email.utils import parsedate_to_datetime
+
+    moment = parsedate_to_datetime(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def _remedy(text: str, name: str) -> str:
     """A suggestion in place of a text that is not a time: the days that it may mean, or the form."""
     latest = ', or last="1d" for the latest day' if name == "start" else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from email.utils import parsedate_to_datetime
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +21,7 @@ from ledgerframes.interfaces.answers import members_of
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage, OneNetwork, PagedHistory
 from ledgerframes.paging.cursor import Cursor, Window, before, wanted_window
 from ledgerframes.paging.modes import PageQuery
-from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, parse_timestamp
+from ledgerframes.timestamps import EARLIEST, EPOCH, LATEST, MICROSECOND, format_timestamp, http_date, parse_timestamp
 
 if TYPE_CHECKING:
     from ledgerframes.interfaces.history_pages import PageSource, ScanPages
@@ -302,7 +301,7 @@ def sample_size(pages: PageSource) -> int:
 def _server_time(answer: Any) -> int:
     """When a server answered, by its own clock: a recording then asks for the same when it is replayed."""
     try:
-        return int(parsedate_to_datetime(answer.headers.get("date", "")).timestamp()) * 1_000_000
+        return int(http_date(answer.headers.get("date", "")).timestamp()) * 1_000_000
     except ValueError:
         return LATEST
 

@@ -7,7 +7,6 @@ import html
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -26,6 +25,7 @@ from ledgerframes.errors import (
     visible,
     without_credentials,
 )
+from ledgerframes.timestamps import http_date
 from ledgerframes.transport.request import ERROR_BODY, PREFIXES, Failure, Received, Request
 
 Masking = Callable[[str], str]
@@ -345,12 +345,8 @@ def retry_after(value: str | None, now: float) -> float | None:
     text = (value or "").strip()
     if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
         return _positive(min(float(text), _ENDLESS))
-    # Imported here, since most servers send no Retry-After at all.
-    from email.utils import parsedate_to_datetime
-
     try:
-        moment = parsedate_to_datetime(text)
-        return _positive((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)
+        return _positive(http_date(text).timestamp() - now)
     except (ValueError, OverflowError):
         return None
 

@@ -150,9 +150,10 @@ def test_a_token_that_is_fetched_again_in_time_is_well_and_a_lack_of_one_only_wh
     assert finding(open_to_all, "kind", "ledger http").status == "ok"
 
 
+@pytest.mark.parametrize("gmt", [True, False], ids=["GMT", "-0000"])
 @pytest.mark.parametrize(("off", "status"), [(0, "ok"), (90, "warn"), (-90, "warn")], ids=["right", "ahead", "behind"])
-def test_a_clock_that_differs_is_told(served, off, status):
-    server = served(answer({"transactions": []}, Date=formatdate(time.time() + off, usegmt=True)))
+def test_a_clock_that_differs_is_told(served, off, status, gmt):
+    server = served(answer({"transactions": []}, Date=formatdate(time.time() + off, usegmt=gmt)))
 
     found = finding(examined(scan_url=server.url), "clock")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 import msgspec
@@ -23,6 +22,7 @@ from ledgerframes.interfaces import ledger, registry, validator
 from ledgerframes.interfaces.history_pages import UPDATES
 from ledgerframes.network import Network
 from ledgerframes.recording import REPLAYED
+from ledgerframes.timestamps import http_date
 from ledgerframes.transport import Answer, Request, Sender
 from ledgerframes.transport.classify import ADMITS_KNOWN
 from ledgerframes.transport.request import PREFIXES
@@ -101,7 +101,7 @@ def _clock(answer: Answer[dict[str, msgspec.Raw]], subject: str) -> Finding:
     if REPLAYED in answer.headers:
         return Finding(subject, "clock", "unknown", "its answers were recorded")
     try:
-        there = parsedate_to_datetime(answer.headers["date"])
+        there = http_date(answer.headers["date"])
     except (KeyError, ValueError):
         return Finding(subject, "clock", "unknown", "it sends no Date header")
     apart = (datetime.now(UTC) - there).total_seconds() - answer.seconds / 2 - 0.5
