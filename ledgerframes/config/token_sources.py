@@ -217,7 +217,8 @@ def _read_token(path: Path, place: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{place}: {path} cannot be read ({type(error).__name__})") from None
+        reason = type(error).__name__  # the error itself may hold the token
+    raise ConfigurationError(f"{place}: {path} cannot be read ({reason})")
 
 
 def _missing(message: str) -> NoReturn:

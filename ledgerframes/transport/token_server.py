@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, urlencode
@@ -183,11 +184,9 @@ class TokenServer:
             raise ConfigurationError(
                 f"{place}: the token server {url} answered {outcome.status}{self._reason(outcome.body)}; check {check}"
             )
-        try:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # which may quote a token
             return read(outcome.body)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            # not chained: the exception may quote a token
-            raise ConfigurationError(f"{place}: {url} did not answer like a token server") from None
+        raise ConfigurationError(f"{place}: {url} did not answer like a token server")
 
     def _reason(self, body: bytes) -> str:
         try:

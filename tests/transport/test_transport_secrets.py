@@ -6,7 +6,6 @@ import logging
 import pickle
 import sys
 import traceback
-from pathlib import Path
 
 import httpx
 import msgspec
@@ -203,11 +202,22 @@ def test_settings_that_are_refused_show_no_variable(token, monkeypatch):
 PRINT = [sys.executable, "-c", "import sys; print(open(sys.argv[1]).read()); sys.exit(3)", __file__]
 
 
+CLIENT = {"client_id": "a", "secret_file": "s"}
+
+
 @pytest.mark.parametrize(
-    "token", [lambda: f"Bearer {TOKEN}", token_from("command", PRINT, "here", Path(), {})], ids=["function", "command"]
+    "token",
+    [lambda: f"Bearer {TOKEN}", ("command", PRINT), ("file", "token"), ("oauth", CLIENT)],
+    ids=["function", "command", "file", "oauth"],
 )
-def test_what_is_fetched_and_is_no_token_is_not_shown(token, serve, transport):
-    error = ask(transport(ledger_url=serve().url, ledger_token=token), LEDGER)
+def test_what_is_fetched_and_is_no_token_is_not_shown(token, serve, transport, tmp_path):
+    server = serve(Reply(200, f'{{"access_token": "{TOKEN}'.encode() + b'\xff"}'))
+    (tmp_path / "token").write_bytes(TOKEN.encode() + b"\xff")
+    (tmp_path / "s").write_text("secret")
+    if not callable(token):
+        own = token[1] | {"token_url": server.url} if token[0] == "oauth" else token[1]
+        token = token_from(token[0], own, "here", tmp_path, {})
+    error = ask(transport(ledger_url=server.url, ledger_token=token), LEDGER)
     assert not leaks(everything_shown(error))
 
 
