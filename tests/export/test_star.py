@@ -238,6 +238,7 @@ def test_a_mart_has_a_row_per_day_with_the_sums_of_the_facts(weeks):
         "sum(traffic_bytes) from mart_network_daily": "sum(bytes) from fact_traffic",
         "sum(rewards_claimed) from mart_network_daily": claimed,
         "sum(rewards_claimed) from mart_app_daily": f"{claimed} and kind = 'app'",
+        "sum(actions) from mart_party_daily": "count(*) from bridge_event_party where role = 'acting'",
         "sum(payments) from mart_party_daily": "sum(payments) from mart_network_daily",
         "count(*) from mart_validator_daily": "count(*) from fact_licenses_daily",
     }.items():  # fmt: skip

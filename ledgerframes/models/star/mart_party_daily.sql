@@ -3,7 +3,7 @@ with
 last as (select max(record_time) as time from events),
 figures as (
   select
-    utc_day(record_time) as date, unnest(acting_parties) as party, 1 as actions, 0 as payments,
+    utc_day(record_time) as date, unnest(list_distinct(acting_parties)) as party, 1 as actions, 0 as payments,
     0::decimal(38, 10) as paid, 0::decimal(38, 10) as received, 0::decimal(38, 10) as rewards
   from events
   union all
