@@ -127,13 +127,13 @@ def _typed(name: str, schema: pa.Schema) -> pa.Schema:
     """The types of a frame that do not depend on its rows.
 
     Arrow makes `Decimal` objects as wide as the longest of them, and a column of nothing but None has no type. An
-    amount is an amount; a column without type is as the table declares it.
+    amount is an amount; a column without type, or of nothing but empty lists, is as the table declares it.
     """
     declared = _declared(name)
     types = {} if declared is None else {column.name: column.type for column in declared.schema}
     amount = AMOUNT.arrow
     for place, column in enumerate(schema):
-        if pa.types.is_null(column.type) and column.name in types:
+        if column.name in types and column.type in (pa.null(), pa.list_(pa.null())):
             schema = schema.set(place, column.with_type(types[column.name]))
         elif pa.types.is_decimal(kind := column.type):
             digits = kind.precision - kind.scale

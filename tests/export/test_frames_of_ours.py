@@ -11,6 +11,7 @@ import pytest
 import ledgerframes as lf
 from ledgerframes.export.shape import safe_columns
 from ledgerframes.frames import attrs_of
+from ledgerframes.tables.history import REASSIGNMENTS
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +83,13 @@ def test_a_list_of_records_is_json_with_exact_amounts(tmp_path):
 
 def test_types_of_exact_frames_do_not_depend_on_their_rows(history, tmp_path):
     whole, declared = lf.rewards(history, decimals="exact"), lf.rewards(history, as_="arrow").schema
+    legs = history.reassignments.assign(observers=[()] * len(history.reassignments))
     for rows in (0, 1, 7, None):
         frame = whole.iloc[:rows].assign(amount_usd=None)
 
-        lf.export({"rewards": frame, "mine": frame}, tmp_path, overwrite=True)
+        lf.export({"rewards": frame, "mine": frame, "reassignments": legs.iloc[:rows]}, tmp_path, overwrite=True)
 
+        assert pq.read_schema(tmp_path / "reassignments.parquet").types == REASSIGNMENTS.schema.types
         written = pq.read_table(tmp_path / "rewards.parquet")
         assert written.schema.types == declared.types
         assert written.schema.field("amount").metadata == declared.field("amount").metadata
