@@ -10,7 +10,7 @@ outermost as (
 )
 select
   migration_id, record_time, update_id, node_index, event_id, outermost.choice, cause, coalesce(sender, provider) as sender, round, paid,
-  -- The round of every coupon that it claimed, if it could use one only.
+  -- The round of every coupon that a round issues and it claimed, if it could use one only.
   case when json_array_length(issuing_rounds) = 1 then whole(issuing_rounds -> '$[0][0].number') end as claims_of_round,
   summaries.wrong is null as stated,
   -- Coupons of the second version are all in the applications' sum, whatever their kind, in the known releases.

@@ -42,8 +42,7 @@ claim_rows as (
 claimed as (
   select
     update_id, migration_id, record_time, 'claimed' as event, kind, sender as party,
-    coalesce(claim_rows.round, claims_of_round) as round, coupons, amount,
-    case when of_no_round then price end as price
+    claim_rows.round, coupons, amount, case when of_no_round then price end as price
   from claim_rows
   join payments on payments.event_id = payment_id
   union all by name

@@ -36,7 +36,8 @@ coupons as (
   select joined.* replace (
     case
       when begun then joined.round
-      else coalesce(round_of.round, together.round, case outcome when 'claimed' then claims_of_round end)
+      else coalesce(
+        round_of.round, together.round, case when outcome = 'claimed' and not joined.in_coin then claims_of_round end)
     end as round,
     case
       when begun then joined.weight
