@@ -1,11 +1,11 @@
 -- One row per day in UTC and provider of an application whose rewards were created or ended on it, or through which coin was
--- paid on it. It burns the fees of these payments, and its own payments for traffic and preapprovals.
+-- paid on it. It burns the fees of these payments, and its own payments for traffic and preapprovals. Who only buys, is none.
 with
 through as (
   select
     utc_day(record_time) as date, provider, count(distinct receiver) filter (receiver is distinct from sender) as users
   from coin_outputs
-  where provider is not null
+  where provider is not null and not burned
   group by all
 ),
 flows as (

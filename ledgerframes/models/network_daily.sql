@@ -34,7 +34,8 @@ paid as (
   select
     utc_day(record_time) as date, count(*) as payments, sum_of_all(amount) as paid, sum_of_all(amount_usd) as paid_usd
   from transfers
-  where sender is distinct from receiver
+  -- Coin that a purchase burns nobody receives.
+  where sender is distinct from receiver and kind <> 'burn'
   group by all
 ),
 rates as (select round, amulet_price_usd as price, opens_at from round_history where amulet_price_usd is not null),

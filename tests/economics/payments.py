@@ -45,11 +45,12 @@ def transfer(
 
 def paid(
     *children: Node, inputs: Iterable[tuple[str, str]] = (("InputAmulet", "in"),), outputs: Iterable[Any] = (),
-    sender: str = "alice", number: int = 7, meta: dict[str, str] | None = None, **values: Any,
+    sender: str = "alice", provider: str = "app", number: int = 7, meta: dict[str, str] | None = None, **values: Any,
 ) -> Node:  # fmt: skip
     """A transfer with its result, whose summary states these values."""
     given = result(number, meta=meta, **values)
-    return exercise(RULES, "rules", "AmuletRules_Transfer", transfer(sender, [*inputs], [*outputs]), given, *children)
+    argument = transfer(sender, [*inputs], [*outputs], provider)
+    return exercise(RULES, "rules", "AmuletRules_Transfer", argument, given, *children)
 
 
 def output(receiver: str, amount: str, ratio: str = "0.0000000000", lock: Any = None) -> dict[str, Any]:

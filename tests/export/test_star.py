@@ -232,7 +232,7 @@ def test_a_mart_has_a_row_per_day_with_the_sums_of_the_facts(weeks):
     for mart, facts in {
         "sum(updates) from mart_network_daily": "count(*) from fact_updates",
         "sum(paid) from mart_network_daily":
-            "sum(amount) from fact_transfers where sender_party_key is distinct from receiver_party_key",
+            "sum(amount) from fact_movements where kind = 'transfer_in'",
         "sum(net_change) from mart_network_daily": "sum(net_change) from fact_mint_burn",
         "sum(burned) from mart_network_daily": f"sum({burned}) from fact_mint_burn",
         "sum(traffic_bytes) from mart_network_daily": "sum(bytes) from fact_traffic",

@@ -9,11 +9,11 @@ figures as (
   union all
   select utc_day(record_time), sender, 0, 1, amount, 0::decimal(38, 10), 0::decimal(38, 10)
   from transfers
-  where sender is distinct from receiver
+  where sender is distinct from receiver and kind <> 'burn'
   union all
   select utc_day(record_time), receiver, 0, 0, 0::decimal(38, 10), amount, 0::decimal(38, 10)
   from transfers
-  where sender is distinct from receiver
+  where sender is distinct from receiver and kind <> 'burn'
   union all
   select utc_day(record_time), party, 0, 0, 0::decimal(38, 10), 0::decimal(38, 10), amount
   from reward_flows
