@@ -65,10 +65,16 @@ coin as (
 flowed as (
   select
     utc_day(record_time) as date,
-    count(distinct party) filter (kind = 'app' and event = 'created') as apps,
     sum_where(amount, event = 'claimed') as rewards_claimed,
     sum_where(amount, event = 'expired') as rewards_expired
   from reward_flows
+  group by all
+),
+-- By provider: who can mint a coupon may be a user of the application. Shares are made of coupons that count already.
+rewarded as (
+  select utc_day(created_recorded_at) as date, count(distinct provider) as apps
+  from coupon_lives
+  where kind = 'app' and created_in in (select update_id from reward_flows where event = 'created')
   group by all
 ),
 -- Private transactions show as verdicts alone.
@@ -132,5 +138,6 @@ left join firsts using (date)
 left join paid using (date)
 left join coin using (date)
 left join flowed using (date)
+left join rewarded using (date)
 left join bought using (date)
 order by time

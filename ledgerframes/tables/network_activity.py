@@ -127,7 +127,7 @@ NETWORK_DAILY: Final = computed(
                 "parties", "acting_parties of events", True),
         counted("active_30d", "Parties that acted on this day or one of the 29 before; null where these are not known.",
                 "parties", "acting_parties of events", True),
-        counted("apps", "Providers of applications that were given reward coupons.", "parties", "reward_flows"),
+        counted("apps", "Providers of applications that were given reward coupons.", "parties", "rewards"),
         counted("payments", "Outputs of transfers between different parties, but for what is burned.", "outputs",
                 "transfers"),
         *valued("paid", "Coin paid between different parties", "transfers"),

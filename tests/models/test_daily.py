@@ -82,8 +82,8 @@ def test_a_day_sums_the_models(tables, days):
         assert days[name][days[name] != 0].to_dict() == wanted[wanted != 0].to_dict(), name
     payments = paid.groupby(paid.record_time.dt.floor("D")).size()
     assert days.payments[days.payments > 0].to_dict() == payments.to_dict()
-    created = flows[(flows.event == "created") & (flows.kind == "app")]
-    apps = created.groupby(created.record_time.dt.floor("D")).party.nunique()
+    created = lf.rewards(tables).query("kind == 'app'")
+    apps = created.groupby(created.created_at.dt.floor("D")).provider.nunique()
     assert days.apps[days.apps > 0].to_dict() == apps.to_dict()
 
 
