@@ -88,10 +88,6 @@ class Document(msgspec.Struct, frozen=True, omit_defaults=True):
         """The coverage of a history."""
         return self.histories.get(name, Coverage())
 
-    def covering(self, name: str, coverage: Coverage) -> Document:
-        """The document with another coverage for a history."""
-        return replace(self, histories={**self.histories, name: coverage})
-
     def having(self, snapshots: Iterable[StoredSnapshot], following: tuple[Route, Token] | None = None) -> Document:
         """The document with other snapshots."""
         return replace(self, snapshots=tuple(snapshots), following=following)

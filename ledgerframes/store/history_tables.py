@@ -182,7 +182,8 @@ class HistoryTables:
             rows, stored = batches.get(name, ()), files.get(name, ())
             if (rows or stored) and table is not root:
                 table.append(rows, stored)
-        document = self._root.document.covering(self.of.name, coverage)
+        document = self._root.document
+        document = replace(document, histories={**document.histories, self.of.name: coverage})
         self._root.commit(document, batches.get(root.name, ()), files.get(root.name, ()), replaced)
         self.coverage = coverage  # so that a comparison of servers never sees coverage without rows
 

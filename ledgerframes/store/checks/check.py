@@ -13,7 +13,7 @@ from ledgerframes.paging.cursor import Window
 from ledgerframes.results import Result
 from ledgerframes.store.checks.soundness import REPAIR, Fault, answers, covered_rows, faults
 from ledgerframes.store.delta.storage_errors import may_be_damage
-from ledgerframes.store.delta.stored_files import Damage
+from ledgerframes.store.delta.stored_files import GONE, Damage
 from ledgerframes.store.derive.tables import DERIVED_TABLES
 from ledgerframes.store.lake import Lake
 from ledgerframes.store.read.reading import Part, rejected_in
@@ -87,7 +87,10 @@ def check(lake: Lake, *, full: bool = False) -> Check:
         StoreError: there is no store, or a log cannot be read.
     """
     root = lake.existing(strict=False)
-    findings = _lost(root)
+    findings = [
+        CheckFinding(f"{loss.table}: the table is missing, or entries of its log are", "error", 1, str(loss), REPAIR)
+        for loss in root.losses()
+    ]
     findings += _damaged(root, full=full)
     # With files or entries missing, every count below would be wrong for that reason alone.
     if findings:
@@ -170,20 +173,12 @@ def _grouped(found: Iterator[Fault]) -> list[CheckFinding]:
     return [CheckFinding(name, "error", counts[name], fault.update_id, REPAIR) for name, fault in first.items()]
 
 
-def _lost(root: Root) -> list[CheckFinding]:
-    """One finding per table that differs from the state in which it was left."""
-    return [
-        CheckFinding(f"{loss.table}: the table is missing, or entries of its log are", "error", 1, str(loss), REPAIR)
-        for loss in root.losses()
-    ]
-
-
 def _damaged(root: Root, *, full: bool) -> list[CheckFinding]:
     """One finding per table and kind of damage."""
     by_kind: dict[str, list[Damage]] = {}
     for name, table in (root.stored | {SYNCS.name: root.shown(SYNCS.name)}).items():
         for damage in table.files.damages(full=full):
-            what = "files that the log names are gone" if damage.is_gone else "files are damaged"
+            what = "files that the log names are gone" if damage.why.startswith(GONE) else "files are damaged"
             by_kind.setdefault(f"{name}: {what}", []).append(damage)
     return [
         CheckFinding(name, "error", len(damages), f"{damages[0].file.path} ({damages[0].why})", REPAIR)

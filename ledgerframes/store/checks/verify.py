@@ -16,7 +16,7 @@ from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, se
 from ledgerframes.loaders.extent import WHOLE, beginning_of, first_after, first_cursors, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.number_format import plural
-from ledgerframes.paging.cursor import Bound, Duration, Window, wanted_window
+from ledgerframes.paging.cursor import Bound, Duration, Window
 from ledgerframes.store.coverage import Interval, merged, missing, wanted_in, window_of
 from ledgerframes.store.delta.data_files import windows
 from ledgerframes.store.history_tables import ORDER
@@ -78,7 +78,6 @@ def verify(
     lake = self._lake
     samples = None if sample is None else whole_number(sample, "sample", least=1)
     drawn_by, most = whole_number(seed, "seed"), whole_number(differences, "differences", least=0)
-    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     root = lake.existing()
     part = lake_window(root, "updates", start, end, last).wanted
     pages = having(net.scan.update_pages, part)  # among several scans, those that reach back furthest

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 #: The folder of a table for the files of rows that a later commit may replace.
 CHANGING: Final = "open"
+GONE: Final = "it is gone"
 #: Maximum bytes of a joined file; one is held in memory while it is written.
 _TARGET: Final = 64_000_000
 
@@ -85,17 +86,12 @@ class Damage:
     Attributes:
         table: the table's name.
         file: the file.
-        why: what is wrong, in words: "it is gone".
+        why: what is wrong, in words that begin with `GONE` if there is no such file.
     """
 
     table: str
     file: StoredFile
     why: str
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether there is no such file."""
-        return self.why.startswith("it is gone")
 
     def __str__(self) -> str:
         where = f", which holds {_span(self.file.interval)}," if self.file.interval else ""
@@ -172,7 +168,7 @@ class Files:
             if info.type == pa_fs.FileType.NotFound:
                 # A reader that opened its view before a compact(forget_before=) still names the files that were
                 # removed.
-                return "it is gone (if compact(forget_before=) has just removed it, read again)"
+                return f"{GONE} (if compact(forget_before=) has just removed it, read again)"
             if info.size != file.size:
                 return f"it has {info.size:,} bytes, and the log says {file.size:,}"
             with self.filesystem.open_input_file(file.path) as opened:

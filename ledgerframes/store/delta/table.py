@@ -88,6 +88,7 @@ class DeltaStoreTable:
         root: Root | None = None,
     ) -> None:
         self.table = table
+        self.name = table.name
         self.url = url
         self._options = dict(storage_options)
         self._partition_by = list(partition_by)
@@ -95,11 +96,6 @@ class DeltaStoreTable:
         self._root = root
         self._handle: DeltaTable | None = None
         self._lock = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """The table's name."""
-        return self.table.name
 
     def refresh(self) -> DeltaStoreTable:
         """Read the newest state of the log; a table that does not exist stays absent."""

@@ -118,7 +118,6 @@ def load(
     named = declared(table)
     picked = named.pick(columns)
     condition = conditions(where, named)
-    wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     root = self._lake.existing(as_of)
     require(root, table, self._lake.url)
     part = lake_window(root, table, start, end, last)

@@ -257,12 +257,10 @@ class Part:
         """
         if self.table.name != ACTIVE_CONTRACTS.name or "contract_id" not in loaded.column_names:
             return {}
-        likely = [
-            snapshot for snapshot in self.snapshots if snapshot.state is State.WHOLE and snapshot.rows == len(loaded)
-        ]
         data = self.dataset if rows is None else self.dataset.filter(rows)
-        for snapshot in likely:
-            if data.count_rows(filter=snapshot.own_rows) == len(loaded):
+        for snapshot in self.snapshots:
+            likely = snapshot.state is State.WHOLE and snapshot.rows == len(loaded)
+            if likely and data.count_rows(filter=snapshot.own_rows) == len(loaded):
                 place = [snapshot.cursor.migration_id, format_timestamp(snapshot.cursor.micros)]
                 return {"cursor": place, **proof(loaded, templates=None, parties=None, snapshot=True)}
         return {}

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from functools import reduce
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -89,10 +89,10 @@ def _is(table: Table, name: str, value: Any) -> pc.Expression:
     column = pc.field(name)
     if isinstance(value, tuple):
         return _within(table, name, value)
-    if isinstance(value, list | set | frozenset):
-        kind = table.schema.field(name).type
-        return column.isin(pa.array([_value(table, name, item) for item in value], kind))
-    return column.is_null() if value is None else column == _scalar(table, name, value)
+    operand = _operand(table, name, value)
+    if isinstance(operand, pa.Array):
+        return column.isin(operand)
+    return column.is_null() if value is None else column == operand
 
 
 def _within(table: Table, name: str, value: tuple[Any, ...]) -> pc.Expression:
@@ -158,7 +158,7 @@ def _value(table: Table, name: str, value: Any) -> Any:
         return _amount(argument, value, kind)
     if pa.types.is_string(kind):
         return text(value, argument, "text, which the column holds")
-    return _refuse_column(argument, value, kind)
+    return refuse(argument, value, f"the column holds {kind}, which where= cannot compare; use store.sql")
 
 
 def _amount(argument: str, value: Any, kind: pa.DataType) -> Decimal:
@@ -173,7 +173,3 @@ def _amount(argument: str, value: Any, kind: pa.DataType) -> Decimal:
     except (ArithmeticError, pa.ArrowException):
         pass
     return refuse(argument, value, f"{rule}, of {kind.scale} decimals at most")
-
-
-def _refuse_column(argument: str, value: Any, kind: pa.DataType) -> NoReturn:
-    refuse(argument, value, f"the column holds {kind}, which where= cannot compare; use store.sql")

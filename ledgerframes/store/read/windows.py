@@ -97,11 +97,11 @@ def lake_window(
         InputError: a bound is not valid, or the table has no column of time.
         PartialResultError: `last` is given, and nothing is stored to count from.
     """
+    wanted = wanted_window(start, end, last, now=0)  # refuses what is not valid before anything is read
     reach, begins = reach_of(root, name), _begins(root, name)
     if last is None:
-        return LakeWindow(wanted_window(start, end, None, now=0), reach, begins)
+        return LakeWindow(wanted, reach, begins)
     if reach is None:
-        wanted_window(start, end, last, now=EARLIEST)
         raise PartialResultError(f"{name}: last={last!r} counts back from the end of what is stored, and nothing is")
     return LakeWindow(wanted_window(start, end, last, now=reach.micros), reach, begins, reach.micros)
 

@@ -192,7 +192,7 @@ class Agreement:
         known = self._knows(ids) or self._shows_parties(server, page)
         if unknown and not known:
             # The settled part has every update, so a server that begins there with unknown ones is another network's.
-            raise another_network(server, ids[0], self._name)
+            raise another_network(server, ids[0], self.history.first_id)
         # Also if nothing is known: after a fork below its first update, a server shows nothing that is stored.
         # Updates before the very first item are not missing: the page itself shows that they are gone.
         begin = first._replace(micros=first.micros - 1)
@@ -212,7 +212,7 @@ class Agreement:
         for _, one in chain([(server, page)], further(self.servers, server, page)):
             theirs |= known_by(self.servers.history, one)
             if are_two(ours, theirs):
-                raise another_network(server, page.page_index.update_ids[0], self._name)
+                raise another_network(server, page.page_index.update_ids[0], self.history.first_id)
             if ours & theirs or self._knows(one.page_index.update_ids):
                 self._named |= theirs
                 return True
@@ -235,14 +235,9 @@ class Agreement:
         begin = self.beginnings.known.get(server)
         return {one: micros for one, micros in lacking.items() if begin is None or begin.has(migration_id, micros)}
 
-    @property
-    def _name(self) -> str:
-        """The id of the update that names the store's network."""
-        return self.history.first_id
-
     def _knows(self, ids: Sequence[str]) -> bool:
         """Whether any of these updates belongs to the store's network: its first one, a stored or a rejected one."""
-        return self._name in ids or not set(ids).isdisjoint(self.rejected) or self.history.holds(ids)
+        return self.history.first_id in ids or not set(ids).isdisjoint(self.rejected) or self.history.holds(ids)
 
     def confirm(self, server: str) -> bool:
         """Whether a server that sent pages still belongs to the store's network; False if that cannot be known.

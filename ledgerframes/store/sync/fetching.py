@@ -201,10 +201,6 @@ class Fetcher:
         with self._change:
             return self._waiting.popleft() if self._waiting else None
 
-    def _done(self) -> None:
-        with self._change:
-            self._open -= 1
-
     def _work(self) -> Generator[tuple[Fetched, PageRows | None] | Idle]:
         """One worker: takes shards until all are read, and yields after every request."""
         while self._open:
@@ -240,7 +236,8 @@ class Fetcher:
                 session = HistorySession(self.source, shard.reader)
                 fetched = shard.progress
             if not more:
-                self._done()
+                with self._change:
+                    self._open -= 1
             yield fetched, page if page is not None and page.rows else None
 
     def _step(self, shard: Shard, session: HistorySession) -> tuple[Fetched, PageRows, bool]:

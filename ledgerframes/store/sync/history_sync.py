@@ -17,7 +17,6 @@ from ledgerframes.paging.cursor import Cursor
 from ledgerframes.store.coverage import (
     BEGINNING,
     CLOSED,
-    Begin,
     Interval,
     beyond,
     intersection,
@@ -106,7 +105,9 @@ class HistorySync:
         # Pages read since may prove that a server does not lag, but lacks stored updates.
         if self._lagging is not None and self.history.written:
             self.agreement.compare(self._lagging, every=True)
-        self._check_begin(begun)
+        begin = self.history.coverage.begin
+        if begin is not None and begin.late is not None and begin != begun:
+            warn_of(Beginning(begin.late, proven=False), "the store")
 
     def _begin(self) -> set[int]:
         """The migrations to look at, once the servers are known to belong to the store's network."""
@@ -333,9 +334,3 @@ class HistorySync:
         name = self.history.of.index
         in_files = sum(file.rows for file in fetched.files.get(name, ()))
         return in_files + (len(fetched.batches[name]) if name in fetched.batches else 0)
-
-    def _check_begin(self, before: Begin | None) -> None:
-        """Warn once if the store begins late."""
-        begin = self.history.coverage.begin
-        if begin is not None and begin.late is not None and begin != before:
-            warn_of(Beginning(begin.late, proven=False), "the store")

@@ -187,7 +187,7 @@ def find_document(table: DeltaStoreTable, as_of: AsOf, url: str) -> int:
 
 def forget_runs(table: DeltaStoreTable, before: int) -> int:
     """Remove the syncs that ended before a time: their states can no longer be read; how many remain."""
-    remaining = [row for row in all_runs(table) if row["finished_at"] >= before] if table.exists else []
+    remaining = [row for row in all_runs(table) if row["finished_at"] >= before]
     if table.exists:
         table.replace(pa.Table.from_pylist(remaining, SYNCS.schema))
     return len(remaining)

@@ -222,13 +222,10 @@ def load_snapshot(net: Network, name: str, parties: Sequence[str] | None) -> pa.
     supplied = {"loaded_at": now}
     # Instruments have their own column for the registry.
     if "source" not in loaded.column_names:
-        supplied["source"] = pa.scalar(_source_of(loaded), pa.string())
+        attrs = json.loads(loaded.schema.metadata[b"ledgerframes"])
+        supplied["source"] = pa.scalar(str(attrs["source"]), pa.string())
     columns = [
         pa.repeat(supplied[name], loaded.num_rows) if name in supplied else loaded[name].combine_chunks()
         for name in table.names
     ]
     return pa.RecordBatch.from_arrays(columns, schema=table.schema)
-
-
-def _source_of(loaded: pa.Table) -> str:
-    return str(json.loads(loaded.schema.metadata[b"ledgerframes"])["source"])
