@@ -51,7 +51,7 @@ class Call(Generic[T]):
         # Before a command is sent: a warning raised as an error must not hide its result.
         if endpoint.deprecated and not endpoint.safe:
             self._warn_once(sender)
-        answer = self._answer(sender, self.read)
+        answer = self.answer(sender, self.read)
         if endpoint.deprecated and endpoint.safe and answer is not None and answer.request.endpoint == endpoint:
             self._warn_once(sender)
         assert answer is not None or self.missing is not msgspec.UNSET
@@ -64,11 +64,8 @@ class Call(Generic[T]):
             # Above are `send` and the method of the interface.
             warnings.warn(f"{endpoint}: {endpoint.deprecated}", DeprecatedEndpointWarning, stacklevel=4)
 
-    def send_raw(self, sender: Sender) -> Answer[bytes] | None:
-        """Send the request and return its answer's body unchanged; None if a 404 stands for a value."""
-        return self._answer(sender, _whole_json)
-
-    def _answer(self, sender: Sender, read: Callable[[bytes], Any]) -> Answer[Any] | None:
+    def answer(self, sender: Sender, read: Callable[[bytes], Any]) -> Answer[Any] | None:
+        """Send the request and return its answer, read in some way; None if a 404 stands for a value."""
         try:
             return sender.send(self.request, *self.alternatives, read=read)
         except NotFoundError as error:
@@ -163,7 +160,7 @@ class Calls:
         Such as `net.scan.raw.validator_licenses()`. The body is checked to be whole JSON. None if the call takes the
         server's 404 for "there is none".
         """
-        return Runner(self, lambda call: call.send_raw(self._sender))
+        return Runner(self, lambda call: call.answer(self._sender, _whole_json))
 
     def on(self, server: str) -> Self:
         """The same interface, asking one of its servers only: its page tokens mean nothing to the others.

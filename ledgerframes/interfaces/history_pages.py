@@ -197,13 +197,19 @@ def learn_largest(largest_pages: dict[str, int], server: str, named: int) -> Non
         _log.info("%s returns at most %d updates per page and is asked for no more", source_of(server), named)
 
 
-def smaller_page(size: int, error: RequestError) -> int:
-    """The number of items to request after a failure: the server's maximum, half as many, or the same number."""
-    named = named_maximum(error)
-    if named is not None:
-        # At least one less, in case the server names the size that it has just refused.
-        return max(1, min(size - 1, named))
-    return max(1, size // 2) if too_much(error) else size
+def shrinking(after: Cursor | None, sizes: list[int]) -> Smaller:
+    """Asks for smaller pages after failures: the server's maximum, or half; the last of `sizes` is the newest."""
+
+    def smaller(error: RequestError) -> PageQuery | None:
+        size, named = sizes[-1], named_maximum(error)
+        if named is not None:
+            # At least one less, in case the server names the size that it has just refused.
+            sizes.append(max(1, min(size - 1, named)))
+        elif too_much(error):
+            sizes.append(max(1, size // 2))
+        return None if sizes[-1] == size else PageQuery(after, sizes[-1])
+
+    return smaller
 
 
 def named_maximum(error: RequestError) -> int | None:

@@ -25,12 +25,7 @@ from ledgerframes.interfaces.commands import (
     reassignment_json,
 )
 from ledgerframes.interfaces.event_formats import EventFormat, event_format_json
-from ledgerframes.interfaces.ledger_answers import (
-    Reassignment,
-    TransactionTree,
-    read_reassignment,
-    read_tree,
-)
+from ledgerframes.interfaces.ledger_answers import Reassignment, TransactionTree, reads_update
 from ledgerframes.interfaces.ledger_reads import LedgerReadCalls
 from ledgerframes.interfaces.rules import (
     Count32,
@@ -155,7 +150,7 @@ class Ledger(LedgerReadCalls):
         if event_format is not None:
             # Without a format real participants return the reassignment, but none of its events.
             body["eventFormat"] = event_format_json(event_format, "event_format")
-        return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), read_reassignment)
+        return Call(SUBMIT_AND_WAIT_FOR_REASSIGNMENT.request(json=body), reads_update(Reassignment, "reassignment"))
 
     @sends(SUBMIT_AND_WAIT_FOR_TREE, like=submit_reassignment)
     def submit_and_wait_for_transaction_tree(
@@ -216,7 +211,7 @@ class Ledger(LedgerReadCalls):
             body["deduplicationPeriod"] = deduplication_json(deduplication_period, "deduplication_period")
         if min_ledger_time_rel is not None:
             body["minLedgerTimeRel"] = fits(min_ledger_time_rel, Duration, "min_ledger_time_rel")
-        return Call(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), read_tree)
+        return Call(SUBMIT_AND_WAIT_FOR_TREE.request(json=body), reads_update(TransactionTree, "transactionTree"))
 
     @sends(LIST_USERS)
     def list_users(self, *, page_size: int | None = None, page_token: str | None = None) -> Call[UsersPage]:

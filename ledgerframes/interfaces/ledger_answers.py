@@ -5,6 +5,7 @@ Events come flat or under `value`; both are read alike. Members that a release d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -162,14 +163,9 @@ def creation_members(created: bytes | Raw) -> dict[str, Raw]:
     return members_of(next(iter(members.values()))) if len(members) == 1 else members
 
 
-def read_tree(body: bytes) -> Update[TransactionTree]:
-    """Read the answer of submit-and-wait-for-transaction-tree."""
-    return _answer(_member(members_of(body), "transactionTree"), TransactionTree)
-
-
-def read_reassignment(body: bytes) -> Update[Reassignment]:
-    """Read the answer of submit-and-wait-for-reassignment."""
-    return _answer(_member(members_of(body), "reassignment"), Reassignment)
+def reads_update(kind: type[T], name: str) -> Callable[[bytes], Update[T]]:
+    """A reader of answers that have an update in a member."""
+    return lambda body: _answer(_member(members_of(body), name), kind)
 
 
 def _member(members: dict[str, Raw], name: str) -> bytes:

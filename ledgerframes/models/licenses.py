@@ -18,6 +18,7 @@ from ledgerframes.frames import Decimals, to_pandas
 from ledgerframes.loaders.history import History
 from ledgerframes.models.computing import computed
 from ledgerframes.models.coverage import check_whole
+from ledgerframes.models.declared_reads import LICENSE
 from ledgerframes.models.engine import Engine
 from ledgerframes.models.inputs import Inputs, columns_of, inputs_of, inputs_of_snapshot, is_store
 from ledgerframes.models.reassignments import period_variables
@@ -31,7 +32,6 @@ from ledgerframes.tables.from_snapshots import (
 )
 from ledgerframes.timestamps import to_micros
 
-LICENSE: Final = "Splice.ValidatorLicense:ValidatorLicense"
 _ADVICE: Final = 'give the whole history (start="begin"), or licenses with rounds='
 _ROUNDS: Final = "pd.DataFrame({'round': [...], 'opens_at': [...]})"
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StoppedError
-from ledgerframes.interfaces.history_pages import PageSource, smaller_page
+from ledgerframes.interfaces.history_pages import PageSource, shrinking
 from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 from ledgerframes.objects.history import answer_of
 from ledgerframes.objects.names import Segment, complete_segments, consecutive, objects_of
@@ -208,7 +208,8 @@ class ObjectPages:
             items = [item for item in items if item.cursor < begin]
             # So that no group of equal times comes last: the servers' items continue it.
             most = min(max(size - len(items), 2), self.inner.largest_pages.get(self.inner.servers[0], size))
-            answer = self._first_left(before(begin), most)
+            rest = PageQuery(before(begin), most)
+            answer = self.inner.send_page(rest, revise=shrinking(rest.after, [most]))
             if answer.value.page_index.cursors[:1] == [begin]:
                 raws = [item.line.raw for item in items] + UPDATE_HISTORY.raws_of(answer.value.raw)
                 return HistoryPage.read(UPDATE_HISTORY.body_of(raws))
@@ -231,19 +232,6 @@ class ObjectPages:
             return LATEST  # it goes on with the servers' items, and they have what follows
         own = [cursor.micros for cursor in cursors if cursor.migration_id == migration_id]
         return max([self.index.final, *own])
-
-    def _first_left(self, place: Cursor | None, size: int) -> Answer[HistoryPage]:
-        """The first items that a server has; fewer if it limits pages."""
-
-        def fewer(error: RequestError) -> PageQuery | None:
-            nonlocal size
-            smaller = smaller_page(size, error)
-            if smaller == size:
-                return None
-            size = smaller
-            return PageQuery(place, size)
-
-        return self.inner.send_page(PageQuery(place, size), revise=fewer)
 
 
 @contextmanager

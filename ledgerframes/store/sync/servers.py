@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
 from ledgerframes.errors import DecodeError, LedgerframesError, PagingError, RequestError, StatusError, StoreError
-from ledgerframes.interfaces.history_pages import PageSource, Smaller, named_maximum, smaller_page
+from ledgerframes.interfaces.history_pages import PageSource, Smaller, named_maximum, shrinking
 from ledgerframes.interfaces.paged_histories import HistoryPage, PagedHistory
 from ledgerframes.objects.page_source import OBJECTS, ObjectPages
 from ledgerframes.paging.cursor import Cursor
@@ -215,27 +215,18 @@ class AgreedServers:
         Raises:
             PagingError: the server ignores the cursor.
         """
-        size = min(page_size, self.largest_pages.get(server, page_size))
-
-        def revise(error: RequestError) -> PageQuery | None:
-            nonlocal size
-            smaller = smaller_page(size, error)
-            if smaller == size:
-                return None
-            size = smaller
-            return PageQuery(after, size)
-
+        sizes = [min(page_size, self.largest_pages.get(server, page_size))]
         # The only server gets the usual retries; one that was left out meanwhile is asked itself, with no substitute.
         named = None if self.servers == (server,) else (server,) if insist else server
         try:
-            answer = self.send_page(PageQuery(after, size), server=named, revise=revise)
+            answer = self.send_page(PageQuery(after, sizes[0]), server=named, revise=shrinking(after, sizes))
         except StatusError as error:  # a named server is asked once, even if the page was too large for it
             maximum = named_maximum(error)
             if maximum is None or maximum >= page_size:
                 raise
             return self.ask(after, maximum, server, insist=insist)
         self._check_order(answer, after)
-        return size, answer.value
+        return sizes[-1], answer.value
 
     def first_after(self, after: Cursor | None, *, server: str | None = None) -> Cursor | None:
         """The cursor of the first item after another cursor, as a server shows it.
