@@ -4,11 +4,11 @@ from ledgerframes import commands as commands
 from ledgerframes import errors as errors
 from ledgerframes import plot as plot
 from ledgerframes import types as types
+from ledgerframes.apps.doctor.environment import versions as versions
 from ledgerframes.apps.doctor.examine import doctor as doctor
 from ledgerframes.apps.exporting import export as export
 from ledgerframes.apps.finding import find as find
 from ledgerframes.apps.html_report.report import report as report
-from ledgerframes.apps.versions import versions as versions
 from ledgerframes.embedded import sandbox as sandbox
 from ledgerframes.errors import LedgerframesError as LedgerframesError
 from ledgerframes.loaders.acs.times import snapshot_times as snapshot_times

@@ -63,8 +63,7 @@ class Network:
     ) -> None:
         from ledgerframes.interfaces.ledger import Ledger
         from ledgerframes.interfaces.registry import Registry
-        from ledgerframes.interfaces.scan import Scan
-        from ledgerframes.interfaces.scan_proxy import through_validator
+        from ledgerframes.interfaces.scan import Scan, through_validator
         from ledgerframes.interfaces.validator import Validator
 
         def list_scans() -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from msgspec import Raw
 from ledgerframes.decoding.lenient import pointer_to
 from ledgerframes.errors import DecodeError
 from ledgerframes.tables.kinds import JSON
+from ledgerframes.tables.ledger import REJECTS
 from ledgerframes.tables.table import EXTRA, Table
 
 #: The name of the removed data in provenance.
@@ -206,3 +207,24 @@ def _marked(batch: pa.RecordBatch, lost: dict[int, list[str]]) -> pa.RecordBatch
         members[MARK] = Raw(msgspec.json.encode(pointers))
         notes[row] = msgspec.json.encode(members).decode()
     return batch.set_column(place, batch.schema.field(place), pa.array(notes, batch.column(place).type))
+
+
+def without_personal_data(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Remove personal data from rows as the lake stores them; each row's `extra` lists what was removed.
+
+    Raises:
+        DecodeError: a text that may contain personal data cannot be parsed.
+    """
+    if table.name == REJECTS.name:
+        rows = [_reject(row) for row in batch.to_pylist()]
+        return pa.RecordBatch.from_pylist(rows, batch.schema)
+    return strip_batch(batch, json_columns(table))[0]
+
+
+def _reject(row: dict[str, Any]) -> dict[str, Any]:
+    """A reject without personal data in its item; without the item, if it cannot be parsed."""
+    try:
+        return {**row, "raw": strip_text(row["raw"].encode()).decode()}
+    except (DecodeError, UnicodeDecodeError):
+        reason = "the item cannot be parsed, so nothing of it is kept: it may contain personal data"
+        return {**row, "raw": "", "reason": reason}

@@ -1,10 +1,18 @@
-"""The scan interface: the contract's six calls (contract: Endpoints, Scan interface), and the event history's."""
+"""The scan interface: the contract's six calls (contract: Endpoints, Scan interface), and the event history's.
+
+Calls for the current state can be sent through a validator if there is no scan; `Network` does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
 
+import msgspec
+
+from ledgerframes.errors import ConfigurationError
+from ledgerframes.interfaces import scan_now
 from ledgerframes.interfaces.answers import (
     Contract,
     ContractWithState,
@@ -25,7 +33,7 @@ from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Bound, wanted_window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.transport import Endpoint
+from ledgerframes.transport import Endpoint, Request, Sender, Transport
 
 UPDATE_BY_ID: Final = Endpoint(
     "scan",
@@ -42,6 +50,20 @@ LICENSES: Final = Endpoint("scan", "GET", "/v0/admin/validator/licenses")
 EARLIEST_ROUND: Final = Endpoint("scan", "GET", "/v0/internal/reward-accounting-process/rounds/earliest-available")
 # Its path from 0.6.0 until it moved in 0.6.5.
 EARLIEST_ROUND_OLD: Final = Endpoint("scan", "GET", "/v0/reward-accounting-process/rounds/earliest-available")
+#: Of a validator's routes for scan.
+_PREFIX: Final = "/v0/scan-proxy"
+#: The calls of scan that the official scan-proxy file has.
+_SERVED: Final = frozenset(
+    {
+        scan_now.ROUNDS, scan_now.NAMES, scan_now.NAME_BY_NAME, scan_now.FEATURED_APP,
+        scan_now.DSO, ANS_RULES,
+    }
+)  # fmt: skip
+_GIVES: Final = (
+    "a validator gives names, name rules, open and issuing rounds, super validators, a provider's featured app right"
+    " (net.scan.featured_app) and holdings summaries, and no history, snapshot, license, traffic or list of scans: give"
+    " scan_url= for those, or ledger_url= for a participant's own history (lf.load_ledger_history)"
+)
 
 
 class LicensesPage(ListPage, frozen=True):
@@ -185,3 +207,34 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
         for page in read_pages(self.update_pages, HistoryReader(wanted_window(start, end), page_size=page_size)):
             for row in page.rows:
                 yield page.page.items[row]
+
+
+def through_validator(transport: Transport) -> Sender:
+    """A way to send requests to scan that a validator passes on; others are refused before they are sent."""
+    return Sender(transport, passed_on=_passed_on)
+
+
+def _passed_on(request: Request, read: Callable[[bytes], Any]) -> tuple[Request, Callable[[bytes], Any]]:
+    """The request of the validator's own route, and what reads its answer.
+
+    Raises:
+        ConfigurationError: there is no such route.
+    """
+    endpoint = request.endpoint
+    if endpoint not in _SERVED:
+        raise ConfigurationError(f"no scan is known to ask {endpoint} of; {_GIVES}")
+    path = _PREFIX + request.path.removeprefix("/v0")
+    method = "GET" if endpoint == scan_now.ROUNDS else endpoint.method
+    own = Endpoint("validator", method, _PREFIX + endpoint.path.removeprefix("/v0"))
+    if endpoint == scan_now.ROUNDS:  # the proxy returns all rounds, so it takes no list of those that are known
+        return Request(own, path, request.query), lambda body: read(_by_contract(body))
+    return replace(request, endpoint=own, path=path), read
+
+
+_lists: Final = reads(dict[str, list[msgspec.Raw]])
+_name_of: Final = reads(str, "contract", "contract_id")
+
+
+def _by_contract(body: bytes) -> bytes:
+    """Rounds in the form of scan: by contract id, where the proxy lists them."""
+    return msgspec.json.encode({name: {_name_of(item): item for item in items} for name, items in _lists(body).items()})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from ledgerframes.models.coverage import check_reached, has_gap
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, below, steps
 from ledgerframes.models.inputs import Inputs, inputs_of
+from ledgerframes.models.ledger_frames import filled
 from ledgerframes.number_format import plural
 from ledgerframes.paging.cursor import Cursor
 from ledgerframes.tables.history import EVENTS, REASSIGNMENTS
@@ -292,3 +294,21 @@ def _computed(engine: Engine, inputs: Inputs, table: Table, compute: Callable[[]
     except duckdb.Error:
         inputs.read_again()
         raise
+
+
+@lru_cache
+def unknown_movers(seen: frozenset[tuple[str | None, str | None]]) -> tuple[str, ...]:
+    """The templates, or templates with a choice, that no model knows.
+
+    One sync sees much the same as the next, and three models take longer than a short sync.
+
+    Args:
+        seen: templates as `Module:Entity`, each with a choice, or None for creates.
+    """
+    pairs = sorted(seen, key=str)
+    kinds = ["created_event" if choice is None else "exercised_event" for _, choice in pairs]
+    columns = [[template for template, _ in pairs], [choice for _, choice in pairs], kinds]
+    named = pa.table([pa.array(cells, pa.string()) for cells in columns], ["template_name", "choice", "event_type"])
+    with Engine(inputs_of(filled(named, EVENTS)).gives) as engine:
+        models = ("unknown_reward_templates", *_MOVERS[1:])
+        return tuple(sorted({name for model in models for name in engine.unread(model)}))

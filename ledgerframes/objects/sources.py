@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 import tempfile
+from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
 
 from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, InputError, RequestError, StatusError, StoreError
@@ -22,7 +26,6 @@ from ledgerframes.interfaces.scan_objects import (
     name_of,
     sha256_of,
 )
-from ledgerframes.objects.file_cache import FileCache
 from ledgerframes.objects.names import UPDATES, ObjectName, StoredObject, read_name
 from ledgerframes.stopping import Stop, held_back
 from ledgerframes.threads import ended, result, spawn
@@ -40,6 +43,56 @@ ELSEWHERE: Final = "source='pages', or scan_url= of a scan that has some"
 NOT_SERVED: Final = frozenset({404, 501})
 #: Seconds that the end of a read waits for the download of the next object.
 _LEAVING: Final = 1.0
+#: Files that are kept for a single reader: the one being read, and the next.
+_AHEAD: Final = 2
+
+
+@dataclass(frozen=True)
+class FileCache:
+    """Files that are fetched when they are first opened; thread-safe.
+
+    Attributes:
+        folder: their folder; an existing file is not fetched again.
+        capacity: the number of files to keep for readers that begin in the middle of one.
+    """
+
+    folder: Path
+    capacity: int = 0
+    _kept: deque[Path] = field(default_factory=deque)  # the one used last at the end
+    _locks: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+    #: Paths are compared one by one, and other threads run in between.
+    _changing: Lock = field(default_factory=Lock)
+
+    @contextmanager
+    def opened(self, name: str, get: Callable[[Path], object]) -> Iterator[Any]:
+        """The bytes of a file, which is removed once several others were used since.
+
+        Args:
+            name: its name.
+            get: writes it, if it is not there; it appears once it is complete.
+        """
+        target = self.folder / name
+        # Several readers may want the same file at once, and one of them removes it.
+        with self._locks[name]:
+            if not target.exists():
+                get(target)
+            file = pa.OSFile(str(target), "rb")
+        try:
+            with file:
+                yield file
+        finally:  # also if a reader stops in the middle
+            self._keep(target)
+
+    def _keep(self, target: Path) -> None:
+        """Note that a file was used, and remove all but the last ones."""
+        with self._changing:
+            with suppress(ValueError):
+                self._kept.remove(target)
+            self._kept.append(target)
+            surplus = [self._kept.popleft() for _ in range(len(self._kept) - self.capacity - _AHEAD)]
+        for file in surplus:
+            with self._locks[file.name]:
+                file.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.objects.file_cache import FileCache
+from ledgerframes.objects.sources import FileCache
 from ledgerframes.sandbox.faults import Faults
 from tests.objects.conftest import assert_same_rows
 from tests.rigs.object_faults import ObjectFaults

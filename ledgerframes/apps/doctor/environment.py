@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import platform
 import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from importlib import metadata
 from typing import Final
 
 from ledgerframes.apps.doctor.diagnosis import Finding, bare
-from ledgerframes.apps.versions import versions
 from ledgerframes.config.profiles import FILE, config_folder
 from ledgerframes.config.settings import INTERFACES, Secret, is_loopback
 from ledgerframes.config.token_sources import claims, expiry
@@ -19,9 +20,42 @@ from ledgerframes.errors import ConfigurationError, LedgerframesError
 from ledgerframes.network import Network
 from ledgerframes.number_format import duration_text
 from ledgerframes.transport.proxies import proxy_for
+from ledgerframes.version import __version__
 
 HERE: Final = "this machine"
 SOON: Final = 600
+#: Required packages, and optional ones that are used if installed.
+_LIBRARIES: Final = (
+    *("pandas", "pyarrow", "httpx", "urllib3", "msgspec", "deltalake", "matplotlib", "numpy"),
+    *("duckdb", "polars", "dask", "isal", "plotly", "xlsxwriter"),
+)
+
+
+def versions() -> dict[str, str]:
+    """Versions of the package, Python and the libraries, and which decoder of pages runs.
+
+    Returns:
+        Texts by name: `ledgerframes`; `decoder`, "compiled" or "python", with the reason; `python`; `system`; then
+        every library that is installed.
+
+    Raises:
+        ConfigurationError: `LEDGERFRAMES_DECODER` is not valid.
+
+    Example:
+        >>> import ledgerframes as lf
+        >>> lf.versions()["decoder"].split()[0] in {"compiled", "python"}
+        True
+    """
+    numbers = {
+        "ledgerframes": __version__,
+        "decoder": str(choice()),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+    for name in _LIBRARIES:
+        with suppress(metadata.PackageNotFoundError):
+            numbers[name] = metadata.version(name)
+    return numbers
 
 
 def examine_surroundings(environ: Mapping[str, str]) -> Iterator[Finding]:

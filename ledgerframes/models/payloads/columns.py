@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,8 +16,9 @@ from msgspec import Raw
 
 from ledgerframes.decoding.pages import members_of
 from ledgerframes.errors import InputError, visible
-from ledgerframes.models.payloads.parts import map_chunks
+from ledgerframes.threads import together
 
+T = TypeVar("T")
 # In blocks, because the raw values of a whole history would be in memory together with its text.
 _BLOCK_ROWS: Final = 25_000
 _BLOCK_BYTES: Final = 1 << 27
@@ -25,8 +27,24 @@ _DEEPEST: Final = 12
 _MOST_MEMBERS: Final = 500  # more than any template has: such an object is a map
 _STEP: Final = re.compile(r"(?:[^.\\]|\\.|\\)+")  # up to a dot that no backslash precedes
 _FEW: Final = 100
+_LEAST: Final = 10_000  # rows of a part; with fewer, to wake a thread takes as long as it saves
+#: The name of a thread for a part, or for a column.
+THREAD: Final = "ledgerframes-part"
 _ABSENT: Final = Raw(b"")
 _objects: Final = msgspec.json.Decoder(dict[str, Raw])
+
+
+def map_chunks(call: Callable[..., T], *columns: Any) -> list[T]:
+    """The results of a call for each part of the rows, a thread each, in order; few rows are one part.
+
+    Args:
+        call: takes a part of each of the columns.
+        columns: columns, or tables, of equal length.
+    """
+    rows = len(columns[0])
+    size = max(-(-rows // pa.cpu_count()), _LEAST)
+    starts = range(0, max(rows, 1), size)
+    return together([partial(call, *(column.slice(start, size) for column in columns)) for start in starts], THREAD)
 
 
 @dataclass

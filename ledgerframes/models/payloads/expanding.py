@@ -21,12 +21,12 @@ from ledgerframes.errors import InputError
 from ledgerframes.frames import Decimals, attrs_of, check_shape, proof_of, shape, to_arrow
 from ledgerframes.loaders.history import History
 from ledgerframes.models.inputs import is_store, parquet_files
-from ledgerframes.models.payloads.columns import is_record, leaves
+from ledgerframes.models.payloads.columns import THREAD, is_record, leaves, map_chunks
 from ledgerframes.models.payloads.declared import as_declared, declared_kinds
-from ledgerframes.models.payloads.parts import map_chunks, run_parallel
 from ledgerframes.models.payloads.types import typed
 from ledgerframes.tables.history import EVENTS
 from ledgerframes.tables.kinds import BOOL, TEXT
+from ledgerframes.threads import together
 
 Of = Literal["create", "argument", "result"]
 _IDENTITY: Final = ("migration_id", "record_time", "update_id", "event_id", "contract_id")
@@ -193,7 +193,8 @@ def record_fields(
         reads = [[path for path in wanted if path not in records], *([path] for path in records)]
     read = [leaves(payloads, paths) for paths in reads if paths != []]
     cells = {path: columns.column(path) for columns in read for path in columns.columns}
-    values = run_parallel([partial(typed, column, infer=infer) for column in cells.values()], len(payloads))
+    calls = [partial(typed, column, infer=infer) for column in cells.values()]
+    values = together(calls, THREAD, at_once=pa.cpu_count())
     return dict(zip(cells, values, strict=True))
 
 

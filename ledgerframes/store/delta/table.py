@@ -13,12 +13,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ledgerframes.decoding.personal import LEFT_OUT
+from ledgerframes.decoding.personal import LEFT_OUT, without_personal_data
 from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, filesystem, indexed_columns, parted
 from ledgerframes.store.delta.storage_errors import is_there, plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Files, StoredFile, groups_to_join, joined_rows
-from ledgerframes.store.read.personal import LEFT_OUT_OF_IT, PROPERTY, without_personal_data
 from ledgerframes.tables.table import Table
 from ledgerframes.threads import to_the_end
 
@@ -38,6 +37,9 @@ _FILES: Final = 100
 _WORTH_JOINING: Final = 10
 #: The name under which a log stores the number of its document.
 NUMBER: Final = "ledgerframes"
+#: The property of a table that was created without personal data; every writer respects it.
+PROPERTY: Final = "ledgerframes.personal"
+LEFT_OUT_OF_IT: Final = "left out"
 #: How long logs and files are kept: only `compact(forget_before=)` removes any.
 KEEP: Final = "interval 36500 days"
 

@@ -13,7 +13,7 @@ from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.pages import choice
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, LedgerframesError, StoppedError, warn
 from ledgerframes.loaders.progress import Progress, progress_of
-from ledgerframes.models.unknown_movers import unknown_movers
+from ledgerframes.models.computing import unknown_movers
 from ledgerframes.objects.page_source import ObjectIndex, ObjectPages, object_index
 from ledgerframes.paging.proofs import Proofs
 from ledgerframes.stopping import Stop, held_back
