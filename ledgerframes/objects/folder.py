@@ -15,7 +15,6 @@ import pyarrow.fs as pa_fs
 from ledgerframes.config.settings import holds_secret
 from ledgerframes.errors import ConfigurationError, DecodeError, InputError, StoreError, storage_words
 from ledgerframes.objects.names import UPDATES, ObjectName, StoredObject, read_name
-from ledgerframes.stopping import Stop
 
 #: Bytes that are requested from object storage at once.
 _BUFFER: Final = 8 * 2**20
@@ -51,11 +50,6 @@ class FolderObjects:
             with file:
                 # Every read from object storage is a request.
                 yield pa.PythonFile(BufferedReader(file, _BUFFER), "r") if "://" in self.place else file
-
-    def stoppable(self, stop: Stop) -> FolderObjects:
-        """The same: reading a piece of a file takes no time worth stopping."""
-        del stop
-        return self
 
 
 def folder_objects(place: str, options: Mapping[str, str]) -> tuple[FolderObjects, list[StoredObject]]:

@@ -29,14 +29,14 @@ class ObjectHistory:
     """The history of a scan's objects alone, as a source of pages.
 
     Attributes:
-        place: their origin, without anything secret.
-        readers: of consecutive objects.
+        source: opens them.
+        readers: of consecutive ones.
         whole: whether no item precedes their first one.
         reaches_end: whether they have everything up to the end of the window that they were listed for.
         cut: whether more objects are listed after a gap, before which they end.
     """
 
-    place: str
+    source: ScanObjects
     readers: Readers
     whole: bool = False
     reaches_end: bool = False
@@ -65,17 +65,17 @@ class ObjectHistory:
         whole = bool(chain) and (after <= EARLIEST or chain[0].after > after)
         # Segments follow record time: the listed ones are complete as far as the window needs.
         reaches_end = bool(chain) and end >= up_to
-        return cls(source.place, Readers(source, objects_of(chain)), whole, reaches_end, cut)
+        return cls(source, Readers(source, objects_of(chain)), whole, reaches_end, cut)
 
     def reader(self, window: Window, *, limit: int | None = None, page_size: int = MAXIMUM) -> HistoryReader:
         """A reader of a window, for pages of any size, which never end inside a tie unless they are full."""
-        largest = {self.place: _ANY_SIZE}
+        largest = {self.source.place: _ANY_SIZE}
         return HistoryReader(window, limit, page_size, maximum=_ANY_SIZE, beyond=self.reaches_end, largest=largest)
 
     @property
     def servers(self) -> tuple[str, ...]:
         """Their origin."""
-        return (self.place,)
+        return (self.source.place,)
 
     @property
     def largest_pages(self) -> dict[str, int]:
@@ -94,14 +94,14 @@ class ObjectHistory:
         del server, revise
         began, after = time.monotonic(), BEFORE_ALL if query.after is None else query.after
         items = self.readers.page(after, AFTER_ALL, query.page_size, allow_partial=True)
-        return answer_of(page_of_items(items), self.place, began)
+        return answer_of(page_of_items(items), self.source.place, began)
 
     def pause(self, seconds: float) -> None:
         """Objects never lag."""
 
     def stoppable(self, stop: Stop) -> ObjectHistory:
         """The same for one operation, whose downloads end once `stop` is set."""
-        return replace(self, readers=self.readers.stoppable(stop))
+        return replace(self, readers=replace(self.readers, source=self.source.stoppable(stop)))
 
 
 def answer_of(page: HistoryPage, place: str, began: float) -> Answer[HistoryPage]:

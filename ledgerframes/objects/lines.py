@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from ledgerframes.errors import DecodeError
 from ledgerframes.objects.names import ObjectName, StoredObject
-from ledgerframes.stopping import Stop
 
 #: Bytes of lines in a batch; about as large as a page of 1,000.
 _BATCH: Final = 16 * 2**20
@@ -32,9 +31,6 @@ class Objects(Protocol):
             RequestError: an object could not be fetched.
             DecodeError: an object is damaged or gone.
         """
-
-    def stoppable(self, stop: Stop) -> Objects:
-        """The same for one operation, which ends once `stop` is set."""
 
 
 class Line(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from threading import Lock
 from typing import Final, NamedTuple
@@ -18,7 +18,6 @@ from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 from ledgerframes.objects.lines import Line, Objects, object_lines
 from ledgerframes.objects.names import StoredObject
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.stopping import Stop
 from ledgerframes.timestamps import LATEST
 
 #: Items that are read beyond a page: where they are out of order, the page may lack some.
@@ -184,10 +183,6 @@ class Readers:
         """Whether a reader waits between an object and a cursor in it or behind it."""
         with self._change:
             return self._near(after, first) is not None
-
-    def stoppable(self, stop: Stop) -> Readers:
-        """The same for one operation, whose downloads end once `stop` is set."""
-        return replace(self, source=self.source.stoppable(stop))
 
     def close(self) -> None:
         """Close all readers."""

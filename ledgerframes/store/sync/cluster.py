@@ -89,7 +89,7 @@ def read_segment(settings: dict[str, Any], times: tuple[int, int], interval: Int
             segment = next((one for one in listed if (one.after, one.up_to) == times), None)
             if segment is None:
                 return SegmentRows(failed="it is not listed any more")
-            _read(ObjectHistory(source.place, Readers(source, segment.objects)), interval, tables, rows)
+            _read(ObjectHistory(source, Readers(source, segment.objects)), interval, tables, rows)
     except BaseException as error:
         for table in tables:
             table.remove(rows.files[table.name])
