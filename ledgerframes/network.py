@@ -63,7 +63,7 @@ class Network:
     ) -> None:
         from ledgerframes.interfaces.ledger import Ledger
         from ledgerframes.interfaces.registry import Registry
-        from ledgerframes.interfaces.scan import Scan, through_validator
+        from ledgerframes.interfaces.scan import Scan, passed_on
         from ledgerframes.interfaces.validator import Validator
 
         def list_scans() -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class Network:
         )
         alone = bool(settings.validator_url) and not settings.scan_url
         sender = Sender(self.transport)
-        self.scan = Scan(through_validator(self.transport) if alone else sender)
+        self.scan = Scan(Sender(self.transport, passed_on=passed_on) if alone else sender)
         self.ledger = Ledger(sender, has_token=settings.token("ledger") is not None)
         self.validator = Validator(sender)
         # Each registry is another issuer's, so that none answers for the first.

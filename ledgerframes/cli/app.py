@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 import warnings
 from collections import ChainMap
@@ -92,9 +91,6 @@ def in_its_words(message: object) -> str:
 @contextmanager
 def _signals_as_exits() -> Iterator[None]:
     """While a command runs, Ctrl-C and SIGTERM unwind it, so that what is whole is kept and every file is closed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     forget_signals()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number, handler in before.items():

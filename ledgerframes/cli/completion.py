@@ -11,6 +11,7 @@ import typer
 from ledgerframes.cli.help import ARGS
 
 Complete = Callable[[str], list[str]]
+_MODELS: Final = Path(__file__).parents[1] / "models"
 
 #: The sections of a report; importing them takes longer than a shell waits.
 SECTIONS: Final = (
@@ -47,13 +48,8 @@ def _derived() -> Iterable[str]:
     return DERIVED
 
 
-def _models() -> Iterable[str]:
-    folder = Path(__file__).parents[1] / "models"
-    return sorted(path.stem for path in folder.glob("*.sql") if path.stem != "macros")
-
-
 tables: Final = listed(_tables)
-models: Final = listed(_models)
+models: Final = listed(lambda: sorted(path.stem for path in _MODELS.glob("*.sql") if path.stem != "macros"))
 derived: Final = listed(_derived)
 sections: Final = listed(SECTIONS)
 computed: Final = listed(COMPUTED)

@@ -142,9 +142,7 @@ def _word(option: TyperOption) -> str:
     """The placeholder of the value; none for a flag."""
     if option.is_flag:
         return ""
-    name = str(option.name)
-    word = next((word for word, names in _WORDS.items() if name in names), None)
-    return word or "TEXT"
+    return next((word for word, names in _WORDS.items() if option.name in names), "TEXT")
 
 
 def _is_rare(option: TyperOption, typed: list[str]) -> bool:

@@ -127,7 +127,7 @@ class _ItemColumns:
         # Rows are distinguished by this id alone.
         if not all(item.update_id for item in items):
             raise Irregular
-        if not all(map(_is_transaction, map(items.__getitem__, self.transactions))):
+        if any(UNSET in _of_transaction(items[at]) for at in self.transactions):
             raise Irregular
         if not all(map(_is_reassignment, map(items.__getitem__, self.reassignments))):
             raise Irregular
@@ -153,10 +153,6 @@ class _ItemColumns:
         return {name: column.take(index) for name, column in self.columns.items()}
 
 
-def _is_transaction(item: Item) -> bool:
-    return UNSET not in _of_transaction(item)
-
-
 def _is_reassignment(item: Item) -> bool:
     return (
         all(member is UNSET for member in _of_transaction(item))
@@ -169,7 +165,7 @@ def _is_reassignment(item: Item) -> bool:
 def _synchronizer(item: Item) -> str:
     event = item.event
     if event is UNSET:
-        return item.synchronizer_id  # type: ignore[return-value]  # _is_transaction has checked
+        return item.synchronizer_id  # type: ignore[return-value]  # it was checked
     # An unassignment is recorded on the synchronizer it leaves, an assignment on the one it reaches.
     return event.source_synchronizer if event.created_event is UNSET else event.target_synchronizer
 

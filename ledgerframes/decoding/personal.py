@@ -7,7 +7,6 @@ quoted, in votes for example; so every member of that name is removed, however d
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -91,11 +90,6 @@ def strip_text(raw: bytes) -> bytes:
         DecodeError: it may contain some and cannot be parsed.
     """
     return bytes(_walk(Raw(raw), "", []))
-
-
-def without_members(value: Any) -> Any:
-    """A decoded JSON value without personal data."""
-    return json.loads(strip_text(json.dumps(value).encode()))
 
 
 def is_text(kind: pa.DataType) -> bool:

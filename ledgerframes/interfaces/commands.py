@@ -170,15 +170,6 @@ class PrefetchContractKey(Struct, frozen=True, kw_only=True, rename="camel", omi
     limit: Positive32 | None = None
 
 
-def commands_json(commands: Iterable[Command], name: str) -> list[dict[str, Command]]:
-    """Commands as the ledger interface writes them, each under its one variant's name.
-
-    Raises:
-        InputError: it is empty, or an item breaks a rule.
-    """
-    return [{type(command).__name__: command} for command in each(commands, name, kind=Command, least=1)]
-
-
 def deduplication_json(period: DeduplicationPeriod, name: str) -> dict[str, Any]:
     """A deduplication period as the ledger interface writes it.
 

@@ -62,7 +62,12 @@ def read_pages(source: PageSource, reader: HistoryReader) -> Iterator[PageRows]:
             if rows.outcome is Outcome.BEHIND and (not more or len(source.servers) == 1):
                 session.check_pruned()
             if not more and session.skipped:
-                raise session.skipping()
+                raise PagingError(
+                    f"{source.history.endpoint}: {session.last_server} shows later updates without those that it showed"
+                    f" up to {reader.last}: another network answers there, or it was restored, or several scans that"
+                    " keep different parts share its address. Load again, or name one of them, or another one, in"
+                    " scan_url"
+                )
             yield rows
 
     # In another thread, because waiting for it can be interrupted while a socket cannot.
@@ -204,14 +209,6 @@ class HistorySession:
                 f" while it was read, and {'shows nothing' if begin is None else f'begins at {begin}'} now. Read again"
                 " what is left, or name a scan that keeps more in scan_url"
             )
-
-    def skipping(self) -> PagingError:
-        """The error of a read that ended where the server that answered last goes on without what it had shown."""
-        return PagingError(
-            f"{self.source.history.endpoint}: {self.last_server} shows later updates without those that it showed up to"
-            f" {self.reader.last}: another network answers there, or it was restored, or several scans that keep"
-            " different parts share its address. Load again, or name one of them, or another one, in scan_url"
-        )
 
     def end(self) -> PageRows | None:
         """End the read with the rows held back, since the servers have pruned them; None where none are."""

@@ -19,7 +19,6 @@ from ledgerframes.interfaces.commands import (
     Duration,
     PrefetchContractKey,
     ReassignmentCommand,
-    commands_json,
     deduplication_json,
     disclosed,
     reassignment_json,
@@ -193,7 +192,7 @@ class Ledger(LedgerReadCalls):
         preference = each(package_id_selection_preference, "package_id_selection_preference", kind=Text)
         keys = each(prefetch_contract_keys, "prefetch_contract_keys", kind=PrefetchContractKey)
         body = without_none(
-            commands=commands_json(commands, "commands"),
+            commands=[{type(one).__name__: one} for one in each(commands, "commands", kind=Command, least=1)],
             commandId=fits(command_id, LedgerString, "command_id"),
             actAs=each(act_as, "act_as", kind=PartyId, least=1),
             userId=self._user(user_id),

@@ -33,7 +33,7 @@ from ledgerframes.interfaces.scan_objects import ObjectCalls
 from ledgerframes.interfaces.scan_snapshots import SnapshotCalls
 from ledgerframes.paging.cursor import Bound, wanted_window
 from ledgerframes.paging.history import HistoryReader
-from ledgerframes.transport import Endpoint, Request, Sender, Transport
+from ledgerframes.transport import Endpoint, Request
 
 UPDATE_BY_ID: Final = Endpoint(
     "scan",
@@ -209,13 +209,8 @@ class Scan(SnapshotCalls, CurrentCalls, ObjectCalls):
                 yield page.page.items[row]
 
 
-def through_validator(transport: Transport) -> Sender:
-    """A way to send requests to scan that a validator passes on; others are refused before they are sent."""
-    return Sender(transport, passed_on=_passed_on)
-
-
-def _passed_on(request: Request, read: Callable[[bytes], Any]) -> tuple[Request, Callable[[bytes], Any]]:
-    """The request of the validator's own route, and what reads its answer.
+def passed_on(request: Request, read: Callable[[bytes], Any]) -> tuple[Request, Callable[[bytes], Any]]:
+    """A request to scan as one of the validator's own route, and what reads its answer; refused before it is sent.
 
     Raises:
         ConfigurationError: there is no such route.

@@ -31,8 +31,6 @@ from ledgerframes.tables.snapshots import HOLDINGS_SUMMARY
 from ledgerframes.timestamps import DAY, format_timestamp, parse_timestamp, to_micros
 
 if TYPE_CHECKING:
-    from ledgerframes.interfaces.scan import Scan
-    from ledgerframes.interfaces.validator import Validator
     from ledgerframes.network import Network
 
 _ENDPOINT: Final = HOLDINGS_SUMMARY.endpoints[0]
@@ -45,11 +43,6 @@ _OF_A_ROUND: Final = ("computed_as_of_round", *_AMOUNTS[3:])
 _party_of: Final = reads(str, "party_id")
 _number = msgspec.json.Decoder(Int64 | None)
 _text = msgspec.json.Decoder(str)
-
-
-def summary_server(net: Network) -> Validator | Scan:
-    """The interface to ask for summaries: the validator, or the scan if the network has no validator."""
-    return net.scan if net.settings.scan_url and not net.settings.validator_url else net.validator
 
 
 @dataclass
@@ -84,9 +77,11 @@ class Parts:
 
     def ask(self, parties: list[str]) -> None:
         """Request these parties, in halves if the server finds their holdings too large."""
+        net = self.load.net
+        asked = net.scan if net.settings.scan_url and not net.settings.validator_url else net.validator
         try:
             members = self.load.origin.body(
-                summary_server(self.load.net).raw.holdings_summary,
+                asked.raw.holdings_summary,
                 owner_party_ids=parties, as_of_round=self.number, migration_id=self.migration_id,
                 record_time=format_timestamp(self.record_time),
                 record_time_match="exact" if self.stated else "at_or_before",

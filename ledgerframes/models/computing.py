@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ledgerframes.errors import IncompleteFiguresWarning, InputError, warn
 from ledgerframes.frames import As, Decimals, attrs_of, shape
-from ledgerframes.loaders.opening import begin_of, check_contents, check_rows, line_for
+from ledgerframes.loaders.opening import Opening, begin_of, check_contents, check_rows, line_for
 from ledgerframes.models.coverage import check_reached, has_gap
 from ledgerframes.models.declared_reads import READS
 from ledgerframes.models.engine import Engine, below, steps
@@ -134,7 +134,7 @@ def computed(
         def compute() -> tuple[pa.Table, dict[str, Any]]:
             engine.set(({"may_have_gap": True} if has_gap(inputs.attrs) else {}) | dict(variables or {}))
             if inputs.opening is not None and not inputs.rows_only:
-                _check_opening(inputs, table)
+                _check_opening(inputs.opening, inputs, table)
             if check:
                 check(engine)
             rows = engine.rows(table.name)
@@ -142,7 +142,7 @@ def computed(
             if inputs.store is None or inputs.opening is not None:
                 _check_network(engine, inputs, table)
             if inputs.opening is not None and not inputs.rows_only:
-                _check_reach(engine, inputs)
+                _check_reach(engine, inputs.opening, inputs)
             if inputs.verdict_attrs is not None:
                 _check_verdicts(engine)
             own_attrs: dict[str, Any] = {"not_understood": engine.not_understood(table.name, *unknown)}
@@ -226,20 +226,18 @@ def _warn(table: str, edges: Mapping[str, Any] | None, strange: Collection[str],
         lacks.warn(remedy, selected="selected_of" in inputs.attrs)
 
 
-def _check_opening(inputs: Inputs, table: Table) -> None:
+def _check_opening(opening: Opening, inputs: Inputs, table: Table) -> None:
     """Refuse an opening that lacks contracts that the table needs."""
-    assert inputs.opening is not None, "only called with an opening"
     needed = {name for step in {*steps(table.name)} & _BEGUN_EARLIER for name in READS[step].templates}
-    check_contents(inputs.opening, needed, table.name, line_for(inputs.attrs, inputs.opened_by))
+    check_contents(opening, needed, table.name, line_for(inputs.attrs, inputs.opened_by))
 
 
-def _check_reach(engine: Engine, inputs: Inputs) -> None:
+def _check_reach(engine: Engine, opening: Opening, inputs: Inputs) -> None:
     """Refuse an opening that reaches into the events."""
-    assert inputs.opening is not None, "only called with an opening"
     begin = begin_of(inputs.attrs)
     if inputs.store is None and (begin is None or begin[0] is None):
         first = engine.rows("first_place").to_pylist()
-        check_rows(inputs.opening, Cursor(**first[0]) if first else None, inputs.opened_by)
+        check_rows(opening, Cursor(**first[0]) if first else None, inputs.opened_by)
 
 
 def _check_once(engine: Engine, inputs: Inputs, table: Table) -> None:

@@ -97,8 +97,8 @@ class FolderHistory(httpx.BaseTransport):
             if place in self._firsts:
                 return self._firsts[place]
         cursor = None
-        with suppress(DecodeError):
-            cursor = self._first_within(place)
+        with suppress(DecodeError), closing(object_lines(self._source, self._objects[place : place + 1])) as lines:
+            cursor = next((item_of(line).cursor for line in lines), None)
         if cursor is not None:
             self._check(cursor, place)
         with self._change:
@@ -110,12 +110,6 @@ class FolderHistory(httpx.BaseTransport):
                 )
             self._firsts[place] = cursor
         return cursor
-
-    def _first_within(self, place: int) -> Cursor | None:
-        """The cursor of the first item of an object, without reading the rest; None if it is empty."""
-        with closing(object_lines(self._source, self._objects[place : place + 1])) as lines:
-            line = next(lines, None)
-            return None if line is None else item_of(line).cursor
 
     def _check(self, first: Cursor, place: int) -> None:
         # Updates of a migration may be later than a segment's end if the next migration has begun.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from msgspec.structs import replace
 
-from ledgerframes.errors import InputError, StoreError
+from ledgerframes.errors import StoreError
 from ledgerframes.store.coverage import Coverage
 from ledgerframes.store.delta.data_files import NewFile
 from ledgerframes.store.delta.stored_files import StoredFile
@@ -199,15 +199,6 @@ class Root:
     def has(self, tables: TableSet) -> bool:
         """Whether all tables of a set exist."""
         return all(self.shown(name).exists for name in tables.order)
-
-    def to_show(self, *, personal: bool) -> None:
-        """Refuse to show personal data that is not stored.
-
-        Raises:
-            InputError: personal data is requested, and the store was created without it.
-        """
-        if personal and any(table.impersonal for table in self.stored.values()):
-            raise InputError("personal=True: this store was created without personal data; leave personal out")
 
     def losses(self) -> list[Loss]:
         """The tables that lost rows since a sync, derive or repair left them, according to their logs alone."""

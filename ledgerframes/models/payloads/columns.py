@@ -123,15 +123,10 @@ def _merged(parts: list[Leaves], whole: set[str]) -> Leaves:
 
 def _blocks(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
     """Blocks of payloads, each limited in rows and bytes."""
-    for start in range(0, len(payloads), _BLOCK_ROWS):
-        yield from _halved(payloads.slice(start, _BLOCK_ROWS))
-
-
-def _halved(payloads: pa.ChunkedArray) -> Iterator[pa.Array]:
-    if payloads.nbytes > _BLOCK_BYTES and len(payloads) > 1:
+    if len(payloads) > _BLOCK_ROWS or (payloads.nbytes > _BLOCK_BYTES and len(payloads) > 1):
         middle = len(payloads) // 2
-        yield from _halved(payloads.slice(0, middle))
-        yield from _halved(payloads.slice(middle))
+        yield from _blocks(payloads.slice(0, middle))
+        yield from _blocks(payloads.slice(middle))
     else:
         yield payloads.combine_chunks()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.arguments import suggesting, whole_number
-from ledgerframes.decoding.personal import without_members
+from ledgerframes.decoding.personal import strip_text
 from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, served_updates
 from ledgerframes.loaders.extent import WHOLE, beginning_of, first_after, first_cursors, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
@@ -132,7 +133,7 @@ def _lacking(pages: ScanPages, root: Root, part: Window) -> Iterator[Interval]:
 
 def _impersonal(update: Canonical) -> Canonical:
     """An update in the form of a lake without personal data."""
-    return replace(update, members=without_members(update.members))
+    return replace(update, members=json.loads(strip_text(json.dumps(update.members).encode())))
 
 
 def _drawn(root: Root, part: Window, sample: int, seed: int) -> Iterator[Window]:

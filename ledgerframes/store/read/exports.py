@@ -135,7 +135,8 @@ def _sources(
     personal: bool = False,
 ) -> dict[str, Callable[[], pa.RecordBatchReader]]:
     """The input of an export: each table's rows in batches, opened when its turn comes; snapshots whole."""
-    root.to_show(personal=personal)
+    if personal and any(table.impersonal for table in root.stored.values()):
+        raise InputError("personal=True: this store was created without personal data; leave personal out")
     sources: dict[str, Callable[[], pa.RecordBatchReader]] = {}
     every = [name for name in root.stored if name != OPEN_CONTRACTS.name]
     if not every and tables is None:

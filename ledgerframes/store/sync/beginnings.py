@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
-from ledgerframes.config.settings import source_of
 from ledgerframes.errors import DecodeError, PagingError, PartialResultError, RequestError, StoreError
 from ledgerframes.interfaces.paged_histories import HistoryPage, are_two, known_by
 from ledgerframes.loaders.extent import Beginning, proven_by
@@ -139,18 +138,6 @@ class Beginnings:
             f"{shown}, after the requested start: older updates were pruned, or never stored there. Give that as"
             " start=, or leave start= out; bulk objects may have older updates (source='objects')"
         )
-
-    def check_shown(self, window: Window) -> None:
-        """Refuse an explicit start if no server shows anything.
-
-        Raises:
-            PartialResultError: there is one.
-        """
-        if window.names_start:
-            raise PartialResultError(
-                f"{source_of(self.servers.servers[0])} shows no update: nothing is recorded yet, or all is pruned, so"
-                " the history since that start is unknown. Leave start= out, or name a scan that keeps more"
-            )
 
 
 class First(NamedTuple):

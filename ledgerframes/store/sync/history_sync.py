@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ledgerframes.config.settings import source_of
-from ledgerframes.errors import PagingError, StoreError
+from ledgerframes.errors import PagingError, PartialResultError, StoreError
 from ledgerframes.interfaces.paged_histories import are_two, known_by
 from ledgerframes.loaders.extent import MIGRATIONS, Beginning, first_cursors, warn_of
 from ledgerframes.loaders.progress import Progress
@@ -135,8 +135,12 @@ class HistorySync:
         if self.history.network is None:
             first = first_update(self.servers, self.agreement.beginnings)
             if first is None:
-                self.agreement.beginnings.check_shown(self.request.window)
-                return set()
+                if not self.request.window.names_start:
+                    return set()
+                raise PartialResultError(
+                    f"{source_of(self.servers.servers[0])} shows no update: nothing is recorded yet, or all is pruned,"
+                    " so the history since that start is unknown. Leave start= out, or name a scan that keeps more"
+                )
             known_by = first.known_by
         elif not self.agreement.recognise_any():
             self._left.append("no server shows the update that names the store's network yet")
