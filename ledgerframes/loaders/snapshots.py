@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,6 @@ from msgspec import Raw
 from ledgerframes.config.settings import source_of
 from ledgerframes.decoding.personal import LEFT_OUT, json_columns, without_personal
 from ledgerframes.errors import InputError, NotFoundError
-from ledgerframes.interfaces.registry import Registry
 from ledgerframes.interfaces.rules import PartyId, distinct
 from ledgerframes.loaders.declaring import loader
 from ledgerframes.loaders.table_loader import TableLoad
@@ -156,8 +156,10 @@ def load_instruments(load: TableLoad) -> Any:
     supplied: dict[str, list[Any]] = {"instrument_admin": [], "source": []}
     for server in load.net.settings.urls("registry"):
         registry = load.net.registry.on(server)
+        admin = None
         with load.asking():
-            admin = _admin_of(registry)
+            with suppress(NotFoundError):  # it does not state which party manages its instruments
+                admin = registry.info().admin_id
             if admin is None or admin not in supplied["instrument_admin"]:
                 rest = load if load.limit is None else replace(load, limit=load.limit - len(items))
                 found = rest.paged(
@@ -169,14 +171,6 @@ def load_instruments(load: TableLoad) -> Any:
         if load.limit is not None and len(items) >= load.limit:
             break
     return load.frame(load.read(items, **supplied))
-
-
-def _admin_of(registry: Registry) -> str | None:
-    """The party that manages a registry's instruments; None if it is not stated."""
-    try:
-        return registry.info().admin_id
-    except NotFoundError:
-        return None
 
 
 @loader(NAME_ENTRIES)
