@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -55,9 +54,6 @@ class StoredFile:
     rows: int | None
     interval: Interval | None
     partition: Mapping[str, Any]
-
-    def __str__(self) -> str:
-        return Path(self.path).name
 
     @property
     def changes(self) -> bool:
