@@ -82,14 +82,11 @@ class Endpoint:
             path: a value for each parameter of the template; percent-encoded whole.
             query: the query; None leaves a name out, booleans are written true and false, a list repeats the name.
             json: a value to be sent as JSON, anything msgspec can encode.
-            content: bytes to send unchanged.
+            content: bytes to send unchanged, instead.
 
         Raises:
-            InputError: a value is not valid in a path, or the names differ from the template's.
+            InputError: a value is not valid in a path, or the body is not JSON.
         """
-        names = _PARAMETER.findall(self.path)
-        if set(names) != set(path):
-            raise InputError(f"{self} takes the path parameters {names}, not {sorted(path)}")
         filled = _PARAMETER.sub(lambda match: _path_value(match[1], path[match[1]], self), self.path)
         pairs = tuple(_pairs(query, self))
         # Longer ones no server accepts and the HTTP library cannot send.
@@ -101,8 +98,6 @@ class Endpoint:
             )
         content_type = None if content is None else BINARY
         if json is not msgspec.UNSET:
-            if content is not None:
-                raise InputError(f"{self}: give json or content, not both")
             content_type = JSON
             try:
                 content = msgspec.json.encode(json)

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ledgerframes.decoding.personal import LEFT_OUT, without_personal_data
-from ledgerframes.errors import StoreError
 from ledgerframes.store.delta.data_files import FileWriter, NewFile, filesystem, indexed_columns, parted
 from ledgerframes.store.delta.storage_errors import is_there, plain_errors
 from ledgerframes.store.delta.stored_files import CHANGING, Files, StoredFile, groups_to_join, joined_rows
@@ -271,8 +270,6 @@ class DeltaStoreTable:
         Raises:
             StoreError: another writer was first, or the storage refused.
         """
-        if self._handle is None:
-            raise StoreError(f"{self.url}: the table does not exist; it has to be created first")
         self.extend()
         with plain_errors(self.url, "be written"):
             added = [*self._stored(rows), *(self._file(part, {}, CHANGING) for part in changing), *files]
