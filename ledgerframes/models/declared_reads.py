@@ -102,7 +102,7 @@ READS: Final[Mapping[str, Read]] = MappingProxyType(
         # Their numbers and closing times; a table may need no more.
         "round_numbers": Read(
             "creates",
-            (),
+            ("template_name",),
             (
                 *required("whole", round="round.number"),
                 *optional("instant", target_closes_at="targetClosesAt"),

@@ -18,12 +18,15 @@ known as (
     where choice is null or choice not in ('ValidatorLicense_Cancel', 'ValidatorLicense_Withdraw')) as licensed
   full join records using (validator)
 ),
--- The newest round that nobody can report for any more: validators have until its closing time. If no round is known,
--- the newest that one of them reported for.
+-- The newest round that nobody can report for any more: validators have until its closing time, which only the open phase
+-- states. If no round is known, the newest that one of them reported for.
 last as (select max(record_time) as time from events),
 newest as (
   select coalesce(
-    (select max(round) from round_numbers, last where coalesce(target_closes_at <= last.time, true)),
+    (
+      select max(round)
+      from round_numbers, last
+      where template_name <> 'Splice.Round:OpenMiningRound' or coalesce(target_closes_at <= last.time, true)),
     (select max(last_round) from known)) as round
 )
 select

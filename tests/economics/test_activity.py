@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 
 import pandas as pd
+import pytest
 
 import ledgerframes as lf
 from tests.economics.histories import WHOLE, frame_of, known, opening_of
@@ -135,12 +136,15 @@ def test_in_a_simulated_history_liveness_is_that_of_the_licenses(net, exact_hist
         pd.testing.assert_series_equal(rows[name].sort_index(), column.sort_index(), check_names=False)
 
 
-def test_a_validator_has_until_a_round_is_to_close():
-    """Rounds 4 and 5 are open; 3 is to have closed by the last event, so its report is late and theirs are not."""
-    closes = {"3": "00:30", "4": "10:00", "5": "20:00"}
+@pytest.mark.parametrize(("phase", "until"), [(OPEN, "00:30"), (OPEN.replace("Open", "Issuing"), "30:00")])
+def test_a_validator_has_until_a_round_is_to_close(phase, until):
+    """Rounds 4 and 5 are open; 3 is to have closed by the last event, so its report is late and theirs are not.
+
+    A round that issues is closed to reports, whenever it is to stop issuing."""
+    closes = {"3": (phase, until), "4": (OPEN, "10:00"), "5": (OPEN, "20:00")}
     rounds = [
-        create(OPEN, number, {"round": {"number": number}, "targetClosesAt": f"2026-01-01T12:{time}Z"})
-        for number, time in closes.items()
+        create(template, number, {"round": {"number": number}, "targetClosesAt": f"2026-01-01T12:{time}Z"})
+        for number, (template, time) in closes.items()
     ]
     licenses = [
         create(LICENSE, name, licensed(name, 1, last)) for name, last in {"val": 3, "ahead": 5, "late": 1}.items()
