@@ -1,5 +1,6 @@
 -- One row per day in UTC and provider of an application whose rewards were created or ended on it, or through which coin was
--- paid on it. It burns the fees of these payments, and its own payments for traffic and preapprovals. Who only buys, is none.
+-- paid on it. It burns the fees of these payments, and its own payments for traffic and preapprovals. Who
+-- only buys is none.
 with
 through as (
   select

@@ -18,8 +18,8 @@ known as (
     where choice is null or choice not in ('ValidatorLicense_Cancel', 'ValidatorLicense_Withdraw')) as licensed
   full join records using (validator)
 ),
--- The newest round that nobody can report for any more: validators have until its closing time, which only the open phase
--- states. If no round is known, the newest that one of them reported for.
+-- The newest round that nobody can report for any more: validators have until its closing time, which only the open
+-- phase states. If no round is known, the newest that one of them reported for.
 last as (select max(record_time) as time from events),
 newest as (
   select coalesce(
