@@ -1,8 +1,8 @@
 """Every fault that a simulated history can have: what it does, which documented assumption it breaks, what holds still.
 
-A history runs with a random subset of these. Those that break no assumption of DESIGN 4 leave every invariant in
-force. For the others the table says which are left: what is stored is always something that a server has sent, once,
-whole, and every sync ends.
+A history runs with a random subset of these. Those that break no assumption leave every invariant in force. For the
+others the table says which are left: what is stored is always something that a server has sent, once, whole, and
+every sync ends.
 
 To add one: declare it here, act on its name in `world`, `servers`, `storage` or `history`, and give it a script in
 `test_scripts.py` that shows it at work.
@@ -31,7 +31,7 @@ class Holds(Enum):
     LIVE = "once all servers show all, one sync ends without an error and makes stored rows the truth"
     REACHED = "once all servers show all, what is older than settle gets settled"
     QUIET = "with no news no table changes"
-    CHEAP = "with no news a sync costs what DESIGN says"
+    CHEAP = "with no news a sync asks for little"
     SOUND = "check() is true"
     ROTTEN = "check() is false after any damage to what readers see"
     ENDS = "every run ends within a bounded number of requests, by a report or an error of ours"

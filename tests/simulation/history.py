@@ -388,7 +388,7 @@ class _History:
         return replace(order, source="auto") if self.script.objects else order
 
     def _quiet(self) -> None:
-        """With no news a sync changes no table, and asks for no more than DESIGN allows.
+        """With no news a sync changes no table, and asks for little.
 
         Where objects were read, or one of several servers has pruned what others have, one sync may still settle what
         is proven by now, without adding a row.

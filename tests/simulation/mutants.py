@@ -1,4 +1,4 @@
-"""Each rule of DESIGN 4 and 5 taken back: one function of ours is patched in place, and the simulation must go red.
+"""Each rule of a sync taken back: one function of ours is patched in place, and the simulation must go red.
 
 A mutant that survives says that the simulation cannot see its rule; then a fault or an invariant is missing, or the
 rule is not needed.
