@@ -91,6 +91,18 @@ def test_tests_that_are_named_exist():
     assert named - set(re.findall(r"^def (test_\w+)", tests, re.MULTILINE)) == set()
 
 
+def test_files_and_classes_that_contributors_are_told_of_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sources = [path for folder in ("ledgerframes", "tests", "docs", "data") for path in (ROOT / folder).rglob("*.*")]
+    places = "\n".join(f"/{path.relative_to(ROOT).as_posix()}" for path in sources) + "\n"
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sources if path.suffix in {".py", ".hpp"})
+
+    files = set(re.findall(r"`([\w/-]+\.(?:py|pyi|sql|md|hpp|cpp))`", text)) - {"models/NAME.sql"}
+    assert [file for file in files if f"/{file}\n" not in places] == []
+    classes = set(re.findall(r"`([A-Z][a-z]\w*)", text))
+    assert [name for name in classes if not re.search(rf"(class|struct) {name}\b", code)] == []
+
+
 def test_every_public_function_and_chart_is_in_the_reference_of_its_module():
     text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
     rooms = re.split(r"^\.\. currentmodule:: (.*)$", text, flags=re.MULTILINE)
