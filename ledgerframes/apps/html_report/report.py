@@ -65,8 +65,8 @@ def report(
         allow_partial: for a store: use the available part of the range.
         overwrite: replace an existing page.
         interactive: charts of updates, reassignments, balances, rewards and supply to zoom into, with whole ids under
-            the pointer. The page still needs no other file and no network, and is about 5 MB larger, since it holds
-            plotly.js; it needs the extra `interactive`.
+            the pointer. The page still needs no other file and no network: it holds plotly.js, about 5 MB. It needs
+            the extra `interactive`.
 
     Returns:
         The file.
