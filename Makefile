@@ -10,7 +10,7 @@ COMPILED := hatch_build.py $(wildcard ledgerframes/decoding/compiled/*.cpp ledge
 .PHONY: help setup demo test test-quick test-long test-python coverage test-oldest test-matrix soak simulate mutants fuzz fuzz-decoders sanitize interop lint notebooks lab bench docs sample pages wheel release clean
 
 help:  ## list the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 $(READY): pyproject.toml constraints.txt $(COMPILED)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ledgerframes needs Python 3.11 or newer; set PYTHON=")'
@@ -74,7 +74,7 @@ test-oldest:  ## every test, long ones too, with the oldest versions that pyproj
 	.venv-oldest/bin/python -m pytest $(SPREAD) -m "not soak and not interop" -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
 
 PYTHONS ?= python3.11 python3.12 python3.13
-test-matrix:  ## every test on each Python of PYTHONS that is installed
+test-matrix:  ## the tests of make test on each Python of PYTHONS that is installed
 	for python in $(PYTHONS); do \
 	  if command -v $$python > /dev/null; then $(MAKE) test PYTHON=$$python VENV=.venv-$$(basename $$python) || exit 1; \
 	  else echo "$$python is not installed: skipped"; fi; \
@@ -150,4 +150,4 @@ release: wheel  ## build and check what would be uploaded: everything of a relea
 
 clean:  ## remove what the other commands made
 	rm -f ledgerframes/decoding/compiled/_decoder*.so
-	rm -rf $(VENV) .venv-* dist build docs/site docs/numbers docs/dictionary docs/reference/command-line*.md demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* dist build docs/site docs/numbers docs/dictionary docs/reference/command-line*.md demo-output .coverage* .schemathesis .pytest_cache .mypy_cache .ruff_cache .hypothesis
