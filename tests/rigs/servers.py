@@ -1,4 +1,4 @@
-"""Servers with what only tests ask for: hostile data, other limits, lag, late updates, damaged objects."""
+"""Servers with what only tests ask for: hostile data, other limits, lag, damaged objects."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def started(
     hostile: bool = False,
     synchronizers: int = 3,
     lag: int = 0,
-    late: float = 0.0,
     page_maximum: int = 1_000,
     holdings_limit: int = 1_000,
     silent_cap: int = 1_000,
@@ -54,7 +53,6 @@ def started(
         hostile: serve the nastiest legal ledger.
         synchronizers: how many the usual ledger has.
         lag: the number of newest updates that this server does not have yet.
-        late: the share of the newest updates of other synchronizers than the main one that appear late, from 0 to 1.
         page_maximum: the largest page; a request for more is refused.
         holdings_limit: a holdings summary of more coin contracts than this is refused.
         silent_cap: silently return this number of updates per page at most.
@@ -66,7 +64,7 @@ def started(
         world = generate_hostile(history["seed"], history["updates"])
     if world is None:
         world = generate(**history, synchronizers=synchronizers)
-    view = RiggedView(world, lag=lag, late=late, most=silent_cap, seed=history["seed"], pruning=how.pruning)
+    view = RiggedView(world, lag=lag, most=silent_cap, pruning=how.pruning)
     objects = SpoiledObjects(view, as_sent=hostile)
     app: App = app_of(
         view,
