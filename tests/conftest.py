@@ -39,12 +39,12 @@ def pytest_collection_modifyitems(items):
             item.own_markers = [other for other in item.own_markers if other is not mark]
 
 
-def _served(**options):
+def _served(seed=7, **options):
     """A fixture: a network that many tests read, and none changes."""
 
     @pytest.fixture(scope="session")
     def network():
-        with lf.sandbox(seed=7, **options) as served:
+        with lf.sandbox(seed=seed, **options) as served:
             yield served
 
     return network
@@ -64,17 +64,12 @@ def _whole(name):
 net, exact_history = _served(updates=2_000), _whole("net")
 #: Three migrations, each of which goes on while the next ones have begun.
 hour = _served(updates=600)
+#: The same in fewer updates.
+small = _served(seed=5, updates=240)
 #: Everything that the economy knows, a vote for the second version of rewards too.
 switched, switched_history = _served(days=12, reward_version="switch"), _whole("switched")
 #: Apps are rewarded by coupons of rounds, as networks had it at first.
 twelve_days, twelve_days_history = _served(days=12), _whole("twelve_days")
-
-
-@pytest.fixture(scope="session")
-def small():
-    """A network of 240 updates in three migrations; read only."""
-    with lf.sandbox(seed=5, updates=240) as network:
-        yield network
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,9 @@ import inspect
 import re
 
 import ledgerframes as lf
+from tests import test_signatures
 
-FUNCTIONS = {
-    **{name: getattr(lf, name) for name in lf.__all__ if inspect.isfunction(getattr(lf, name))},
-    **{f"plot.{name}": getattr(lf.plot, name) for name in lf.plot.__all__},
-    **{f"Store.{name}": method for name, method in vars(lf.types.Store).items() if not name.startswith("_")},
-}
+FUNCTIONS = test_signatures.FUNCTIONS | {f"plot.{name}": getattr(lf.plot, name) for name in lf.plot.__all__}
 NEVER_RAISES = {"models", "tables"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.cli.output import write_files
-from tests.clocks import SkippingClock
+from tests.asking import asking_one
 from tests.transport.hostile_server import HostileServer, text
 
 IDS = {
@@ -32,11 +32,8 @@ CALLS = {
 @pytest.fixture(scope="module")
 def far():
     """A network without anything, and the requests that it was sent."""
-    with HostileServer([text("not here", 404)]) as server:
-        urls = {f"{name}_url": f"{server.url}/api" for name in ("scan", "validator", "registry", "ledger")}
-        options = lf.connect(**urls, token="t0ken-t0ken").settings
-        with lf.types.Network(options, clock=SkippingClock()) as net:
-            yield net, server.heard
+    with HostileServer([text("not here", 404)]) as server, asking_one(f"{server.url}/api") as net:
+        yield net, server.heard
 
 
 @pytest.mark.parametrize(("call", "routes"), CALLS.values(), ids=CALLS)

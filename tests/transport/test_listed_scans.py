@@ -34,22 +34,16 @@ def network(*bases, refusal=anybody, **options):
     return lf.types.Network(settings, clock=SkippingClock(), refusal=refusal)
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with lf.sandbox(updates=40) as net:
-        yield net.sandbox
-
-
 @pytest.mark.parametrize("suffix", ["", "/api/scan/"])
-def test_a_listed_scan_answers_where_the_given_one_fails(sandbox, suffix):
-    with naming([sandbox.url + suffix]) as (url, heard), network(url) as net:
-        assert len(lf.load_updates(net, progress=False)) == 40
-        assert net.scan.servers[-1 if net.scan.servers[0] != sandbox.scan_url else 0] == sandbox.scan_url
+def test_a_listed_scan_answers_where_the_given_one_fails(small, suffix):
+    with naming([small.sandbox.url + suffix]) as (url, heard), network(url) as net:
+        assert len(lf.load_updates(net, progress=False)) == 240
+        assert net.scan.servers[-1 if net.scan.servers[0] != small.sandbox.scan_url else 0] == small.sandbox.scan_url
     assert [one.path for one in heard].count(SCANS) == 1
 
 
-def test_nothing_is_asked_until_the_first_request_and_the_list_only_with_the_setting(sandbox):
-    with naming([sandbox.url]) as (url, heard), network(url):
+def test_nothing_is_asked_until_the_first_request_and_the_list_only_with_the_setting(small):
+    with naming([small.sandbox.url]) as (url, heard), network(url):
         assert heard == []
         settings = Settings(scan_url=(f"{url}/api/scan",), attempts=1)
         with lf.types.Network(settings, clock=SkippingClock()) as net, pytest.raises(lf.errors.ServerError):
@@ -69,12 +63,12 @@ def test_a_listed_scan_gets_no_token_and_a_given_one_does():
     assert {one.headers.get("authorization") for one in heard_there} == {None}
 
 
-def test_scans_are_added_once_and_not_those_that_are_given(sandbox):
+def test_scans_are_added_once_and_not_those_that_are_given(small):
     with naming([]) as (first, _):
-        port = sandbox.url.rpartition(":")[2]
-        same = [first, sandbox.url, f"{sandbox.url}/api/scan", f"HTTP://127.0.0.1:{port}/", first + "/api/scan/"]
+        url, port = small.sandbox.url, small.sandbox.url.rpartition(":")[2]
+        same = [first, url, f"{url}/api/scan", f"HTTP://127.0.0.1:{port}/", first + "/api/scan/"]
         with naming(same) as (url, _), network(url, first) as net:
-            assert net.scan.servers == (f"{url}/api/scan", f"{first}/api/scan", sandbox.scan_url)
+            assert net.scan.servers == (f"{url}/api/scan", f"{first}/api/scan", small.sandbox.scan_url)
     # The default port, a dot at the end and capitals make no other scan.
     listed = ["https://a.example:443", "https://a.example.", "https://A.example/api/scan", "https://b.example"]
     with naming(listed) as (url, _), network(url) as net:

@@ -129,20 +129,14 @@ def test_a_token_may_end_in_the_middle_of_a_sync(tmp_path):
         assert len({heard.headers["authorization"] for heard in server.heard}) > 2
 
 
-@pytest.fixture(scope="module")
-def ledger():
-    with lf.sandbox(updates=40) as net:
-        yield net.sandbox
-
-
 @pytest.fixture(autouse=True)
 def _secret(monkeypatch):
     monkeypatch.setenv("CLIENT_SECRET", SECRET)
 
 
 @pytest.fixture
-def provider(ledger):
-    with TokenServer(ledger) as server:
+def provider(small):
+    with TokenServer(small.sandbox) as server:
         yield server
 
 
@@ -159,9 +153,9 @@ def connected(ledger_url, **own):
 
 
 def test_client_credentials_give_ledger_and_validator_one_token_also_in_a_profile_by_the_endpoint_itself(
-    ledger, provider, tmp_path
+    small, provider, tmp_path
 ):
-    urls = {"ledger_url": ledger.ledger_url, "validator_url": ledger.validator_url}
+    urls = {"ledger_url": small.sandbox.ledger_url, "validator_url": small.sandbox.validator_url}
     own = client(issuer=provider.issuer, audience="participant", scope="daml_ledger_api")
     with lf.connect(**urls, token_oauth=own) as net:
         assert len(lf.load_users(net)) > 0
@@ -171,7 +165,7 @@ def test_client_credentials_give_ledger_and_validator_one_token_also_in_a_profil
     assert provider.asked == [asked | {"client_id": "analyst"}]
     (tmp_path / "secret").write_text(f"{SECRET}\n")
     (tmp_path / FILE).write_text(
-        f'[profiles.desk]\nledger_url = "{ledger.ledger_url}"\n[profiles.desk.token_oauth]\n'
+        f'[profiles.desk]\nledger_url = "{small.sandbox.ledger_url}"\n[profiles.desk.token_oauth]\n'
         f'token_url = "{provider.issuer}/token"\nclient_id = "analyst"\nsecret_file = "secret"\n'
     )
     with lf.types.Network(resolve(profile="desk", environ={}, config_dir=tmp_path)) as net:
@@ -200,20 +194,20 @@ def test_client_credentials_that_break_a_rule_are_refused(changes, said):
     assert SECRET not in str(caught.value)
 
 
-def test_the_secret_goes_to_no_other_host(ledger):
+def test_the_secret_goes_to_no_other_host(small):
     with HostileServer() as elsewhere, HostileServer() as issuer:
         issuer.script = [answer({"issuer": issuer.url, "token_endpoint": f"{elsewhere.url}/token"})]
         elsewhere_refused = pytest.raises(ConfigurationError, match="token endpoint on another host")
-        with connected(ledger.ledger_url, issuer=issuer.url) as net, elsewhere_refused:
+        with connected(small.sandbox.ledger_url, issuer=issuer.url) as net, elsewhere_refused:
             lf.load_users(net)
         assert elsewhere.heard == []
         assert not any(SECRET.encode() in heard.body for heard in issuer.heard)
 
 
-def test_a_token_server_that_fails_for_a_moment_is_asked_again(ledger):
-    granted = answer({"access_token": ledger.token("validator_operator"), "expires_in": "300"})
+def test_a_token_server_that_fails_for_a_moment_is_asked_again(small):
+    granted = answer({"access_token": small.sandbox.token("validator_operator"), "expires_in": "300"})
     script = [text("", 503), Reply(hang_up="before"), granted]
-    with HostileServer(script) as server, connected(ledger.ledger_url, token_url=server.url) as net:
+    with HostileServer(script) as server, connected(small.sandbox.ledger_url, token_url=server.url) as net:
         assert len(lf.load_users(net)) > 0
         assert len(server.heard) == 3
 
@@ -241,11 +235,11 @@ def refusal(net):
 
 
 @pytest.mark.parametrize(("named", "reply", "said"), NO_TOKEN.values(), ids=NO_TOKEN)
-def test_a_token_server_that_gives_no_token_is_an_error_at_once_without_the_secret(named, reply, said, ledger, caplog):
+def test_a_token_server_that_gives_no_token_is_an_error_at_once_without_the_secret(named, reply, said, small, caplog):
     caplog.set_level(logging.DEBUG)
     with HostileServer([reply]) as server:
         url = server.url if reply else f"http://127.0.0.1:{unused_port()}"
-        with connected(ledger.ledger_url, **{named: url}) as net:
+        with connected(small.sandbox.ledger_url, **{named: url}) as net:
             error, shown = refusal(net)
     assert re.search(f"token_oauth: (the token server )?{url}.* {said}", error)
     assert SECRET not in error + shown + caplog.text
@@ -267,12 +261,12 @@ def test_a_profile_gives_each_interface_credentials_of_its_own(interface, read, 
     assert len(provider.asked) == 1
 
 
-def test_a_provider_that_takes_the_secret_in_a_header_only_gets_it_there(ledger):
-    granted = answer({"access_token": ledger.token("validator_operator")})
+def test_a_provider_that_takes_the_secret_in_a_header_only_gets_it_there(small):
+    granted = answer({"access_token": small.sandbox.token("validator_operator")})
     with HostileServer() as server:
         methods = {"token_endpoint_auth_methods_supported": ["client_secret_basic"]}
         server.script = [answer({"token_endpoint": f"{server.url}/token"} | methods), granted]
-        with connected(ledger.ledger_url, issuer=server.url) as net:
+        with connected(small.sandbox.ledger_url, issuer=server.url) as net:
             assert len(lf.load_users(net)) > 0
         header = base64.b64decode(server.heard[1].headers["authorization"].removeprefix("Basic "))
         assert header == b"analyst:correct%20horse"

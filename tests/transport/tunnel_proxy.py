@@ -6,12 +6,11 @@ import contextlib
 import select
 import socket
 import ssl
-import threading
-from dataclasses import dataclass, field
+
+from hostile_server import HostileServer
 
 
-@dataclass
-class TunnelProxy:
+class TunnelProxy(HostileServer):
     """Answers CONNECT, then passes bytes on both ways.
 
     Attributes:
@@ -20,26 +19,10 @@ class TunnelProxy:
         heads: each CONNECT with its headers, as it arrived.
     """
 
-    port_of_server: int
-    tls: ssl.SSLContext | None = None
-    heads: list[str] = field(default_factory=list)
-
-    def __enter__(self) -> TunnelProxy:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+    def __init__(self, port_of_server: int, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls=tls)
+        self.port_of_server = port_of_server
+        self.heads: list[str] = []
 
     def _talk(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
