@@ -23,6 +23,22 @@ def history_of_one(heard, first="2026-01-01T00:00:00.000000Z", migration_id=4):
     return answer({"transactions": [] if "after" in heard.json else [update]})
 
 
+def paged(count, size=1, *, token="token-{}".format, stop=None):
+    """Pages of a snapshot of so many contracts; `token` makes that of a place, and from `stop` on the scan is busy."""
+    tokens = {None: 0} | {token(number): number for number in range(size, count, size)}
+
+    def page(after):
+        if after not in tokens:
+            return answer({"error": f"not a token of this route: {after!r}"}, 400)
+        first, last = tokens[after], tokens[after] + size
+        if stop is not None and first >= stop:
+            return text("busy", 503)
+        following = {"next_page_token": token(last)} if last < count else {}
+        return {"created_events": [created(number) for number in range(first, min(last, count))], **following}
+
+    return page
+
+
 def scan(pages, *, routes=("/v2/state/acs", "/v2/holdings/state"), place=SNAPSHOT):
     """A scan of one snapshot, whose pages are functions of the token; a page is an object or a whole reply.
 

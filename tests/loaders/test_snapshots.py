@@ -7,7 +7,7 @@ import pytest
 
 import ledgerframes as lf
 from tests.asking import asking
-from tests.loaders.snapshot_scan import created, history_of_one, scan
+from tests.loaders.snapshot_scan import created, history_of_one, paged, scan
 from tests.transport.hostile_server import HostileServer, answer, text
 
 CALLS = {
@@ -15,22 +15,6 @@ CALLS = {
     "holdings/state": lambda net, **options: lf.load_coins(net, ["o"], **options),
 }
 PARTIES = [f"party-{number}::1220" for number in range(2_500)]
-
-
-def paged(token, count=3):
-    """One contract per page; `token` makes the token of the page after a number of contracts."""
-    tokens = {token(number): number for number in range(1, count)}
-
-    def page(after):
-        if after is not None and after not in tokens:
-            return answer({"error": f"not a token of this route: {after!r}"}, 400)
-        number = tokens.get(after, 0)
-        return {
-            "created_events": [created(number)],
-            **({"next_page_token": token(number + 1)} if number + 1 < count else {}),
-        }
-
-    return page
 
 
 TOKENS = {"v2": "after:{}".format, "v1": lambda number: number * 10, "v0": lambda number: number * 100}
@@ -44,7 +28,7 @@ def asked(server, version=""):
 
 @pytest.mark.parametrize(("version", "path"), [*((one, "state/acs") for one in TOKENS), ("v1", "holdings/state")])
 def test_each_release_is_read_on_its_route_which_is_remembered(version, path):
-    with HostileServer(scan(paged(TOKENS[version]), routes=(f"/{version}/{path}",))) as server:
+    with HostileServer(scan(paged(3, token=TOKENS[version]), routes=(f"/{version}/{path}",))) as server:
         with asking(server) as net:
             first = CALLS[path](net)
             before = len(server.heard)
@@ -58,7 +42,7 @@ def test_each_release_is_read_on_its_route_which_is_remembered(version, path):
 
 def changing(old, new):
     """A scan that serves one version up to its second page, and another one from then on."""
-    pages = {version: paged(TOKENS[version]) for version in (old, new)}
+    pages = {version: paged(3, token=TOKENS[version]) for version in (old, new)}
     upgraded = []
 
     def reply(heard):
@@ -87,7 +71,7 @@ def test_another_server_is_read_from_the_beginning_gets_no_token_and_may_serve_a
         return text("busy", 503) if after else {"created_events": [created(7)], "next_page_token": "x"}
 
     first = HostileServer(scan(failing))
-    second = HostileServer(scan(paged(TOKENS["v0"]), routes=("/v0/state/acs",)))
+    second = HostileServer(scan(paged(3, token=TOKENS["v0"]), routes=("/v0/state/acs",)))
     with first, second:
         with asking(first, second, attempts=2) as net:
             frame = lf.load_active_contracts(net)

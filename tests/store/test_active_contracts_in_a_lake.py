@@ -11,9 +11,9 @@ import pytest
 import ledgerframes as lf
 from tests.asking import asking
 from tests.benchmarks.memory import snapshot_peak
-from tests.loaders.snapshot_scan import SNAPSHOT, created, scan
+from tests.loaders.snapshot_scan import SNAPSHOT, created, paged, scan
 from tests.store.test_kills import Killing
-from tests.transport.hostile_server import HostileServer, answer, text
+from tests.transport.hostile_server import HostileServer, answer
 
 TABLE = "active_contracts"
 SMALL = {"tables": [TABLE], "page_size": 20, "commit_bytes": 40_000, "progress": False}
@@ -34,20 +34,6 @@ def pages_asked(server, route="v2"):
     return [
         json.loads(heard.body).get("after") for heard in server.heard if heard.target.endswith(f"/{route}/state/acs")
     ]
-
-
-def paged(count, size=1, stop=None):
-    """Pages of a snapshot; from contract `stop` on the server is busy."""
-
-    def page(after):
-        first = int(str(after or 0).removeprefix("token-"))
-        if stop is not None and first >= stop:
-            return text("busy", 503)
-        last = min(first + size, count)
-        following = {"next_page_token": f"token-{last}"} if last < count else {}
-        return {"created_events": [created(number) for number in range(first, last)], **following}
-
-    return page
 
 
 def test_a_snapshot_is_stored_as_it_is_loaded_and_not_read_again(store, hour):
@@ -166,11 +152,10 @@ def changing(state):
     def pages(after):
         if state.get("forgets") and after is not None:
             return answer({"error": "unknown token"}, 400)
-        page = paged(9, 2, stop=state["stop"])(after)
+        token = int if state["route"] == "v1" else "token-{}".format
+        page = paged(9, 2, token=token, stop=state["stop"])(after)
         if isinstance(page, dict) and state.get("turned"):
             page["created_events"] = [created(8 - int(one["contract_id"])) for one in page["created_events"]]
-        if isinstance(page, dict) and state["route"] == "v1" and "next_page_token" in page:
-            page["next_page_token"] = int(page["next_page_token"].removeprefix("token-"))
         return page
 
     def reply(heard):
