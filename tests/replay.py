@@ -109,19 +109,16 @@ def choose(captures: list[Capture], heard: Heard) -> Capture | None:
     asked = {**heard.query, **(heard.json if heard.body else {})}
     routes = [capture for capture in captures if capture.matches(heard.method, heard.path)]
     if heard.path in HISTORIES and routes:
-        return _beyond(max(routes, key=lambda capture: len(capture.asked)), asked.get("after"))
+        page, member = max(routes, key=lambda capture: len(capture.asked)), HISTORIES[heard.path]
+        return replace(page, body=page.body | {member: beyond(page.body[member], asked.get("after"))})
     pages = [capture for capture in routes if _cursor(capture.asked) == _cursor(asked)]
     return max(pages, key=lambda capture: len(capture.asked), default=None)
 
 
-def _beyond(page: Capture, after: dict[str, Any] | None) -> Capture:
-    """The captured page's items strictly after a place; record times have six digits, so their text is in order."""
-    if after is None:
-        return page
-    place = (after["after_migration_id"], after["after_record_time"])
-    member = HISTORIES[page.path]
-    items = [item for item in page.body[member] if _place(item) > place]
-    return replace(page, body={member: items})
+def beyond(items: list[dict[str, Any]], after: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """The items of a history strictly after a cursor; record times have six digits, so their text is in order."""
+    place = (after["after_migration_id"], after["after_record_time"]) if after else (-1, "")
+    return [item for item in items if _place(item) > place]
 
 
 def _place(item: dict[str, Any]) -> tuple[int, str]:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
+from tests.replay import beyond
 
 CONTACT = re.compile(rb"ops\d+@validators\.example")
 BEGIN = (0, "0001-01-01")
@@ -233,11 +234,7 @@ def test_rejected_items_of_a_lake_without_them_are_kept_without(broken, tmp_path
     items[1] |= {"root_event_ids": ["u:0"], "events_by_id": {"u:0": event}} | broken
 
     def page(heard):
-        asked = json.loads(heard.body)
-        after = asked.get("after", {"after_migration_id": -1, "after_record_time": ""})
-        place = (after["after_migration_id"], after["after_record_time"])
-        later = [one for one in items if (one["migration_id"], one["record_time"]) > place]
-        return answer({"transactions": later[: asked["page_size"]]})
+        return answer({"transactions": beyond(items, heard.json.get("after"))[: heard.json["page_size"]]})
 
     store = lf.open_store(tmp_path / "lake", personal=False)
     with HostileServer(page) as server, lf.connect(scan_url=server.url) as net, caplog.at_level(logging.DEBUG):

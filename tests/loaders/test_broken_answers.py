@@ -11,6 +11,7 @@ import ledgerframes as lf
 from ledgerframes.loaders.history import History
 from tests.asking import answering
 from tests.decoding.items import decoded, page_of, transaction
+from tests.replay import beyond
 from tests.transport.hostile_server import HostileServer, Reply
 
 pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
@@ -115,11 +116,8 @@ def test_a_scan_that_records_more_than_one_update_per_request_has_a_newest_one(a
     def page(heard):
         times.append(datetime.now(UTC))
         asked = json.loads(heard.body or "{}")
-        after = asked.get("after", {"after_migration_id": -1, "after_record_time": ""})
         items = [transaction(update_id=f"u{n}", record_time=f"{at:%FT%T.%fZ}") for n, at in enumerate(times)]
-        place = after["after_migration_id"], after["after_record_time"]
-        later = [item for item in items if (item["migration_id"], item["record_time"]) > place]
-        body = page_of(*later[: asked.get("page_size", 0)])
+        body = page_of(*beyond(items, asked.get("after"))[: asked.get("page_size", 0)])
         date = format_datetime(times[-1] + timedelta(seconds=ahead), usegmt=True)
         return Reply(200 if len(times) < 400 else 500, body, (("Content-Type", "application/json"), ("Date", date)))
 

@@ -8,6 +8,7 @@ import ledgerframes as lf
 from ledgerframes.interfaces.paged_histories import EVENT_HISTORY
 from ledgerframes.sandbox.world.verdicts import events_of
 from tests.asking import asking
+from tests.replay import beyond
 from tests.rigs.servers import simulated
 from tests.transport.hostile_server import HostileServer, answer, text
 
@@ -17,11 +18,6 @@ ACCEPTED, REJECTED = "VERDICT_RESULT_ACCEPTED", "VERDICT_RESULT_REJECTED"
 def events_in(world):
     """The event history of a sandbox, whole, without any server."""
     return sorted(event for update in world.ledger_updates for event in events_of(update))
-
-
-def place(item):
-    one = item["verdict"] or item["update"]
-    return (one["event"]["migration_id"] if "event" in one else one["migration_id"]), one["record_time"]
 
 
 def verdict(number, *, time="2026-01-30T08:00:00.000000Z", **changes):
@@ -57,9 +53,7 @@ def reassigned(number, time="2026-01-30T08:00:00.000000Z"):
 
 def page_of(items, heard, cap=1000):
     """The items strictly after the cursor, as real scans do it."""
-    after = heard.json.get("after")
-    beyond = (after["after_migration_id"], after["after_record_time"]) if after else (-1, "")
-    return [item for item in items if place(item) > beyond][: min(heard.json["page_size"], cap)]
+    return beyond(items, heard.json.get("after"))[: min(heard.json["page_size"], cap)]
 
 
 def serving(items, **limits):

@@ -15,6 +15,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.openings import stored_opening
+from tests.replay import beyond
 
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
 US, MINUTE = pd.Timedelta("1us"), pd.Timedelta("1min")
@@ -107,9 +108,8 @@ def test_a_snapshot_before_all_that_a_scan_has_kept_opens_nothing():
     def answer(request):
         if "snapshot-timestamp" in request.url.path:
             return httpx.Response(200, json={"record_time": "2026-01-30T06:00:00Z"})
-        after = json.loads(request.content).get("after", {"after_migration_id": 0, "after_record_time": ""})
-        place = after["after_migration_id"], after["after_record_time"]
-        return httpx.Response(200, json={"transactions": [one for one in kept if (4, one["record_time"]) > place]})
+        after = json.loads(request.content).get("after")
+        return httpx.Response(200, json={"transactions": beyond(kept, after)})
 
     scan = lf.connect(scan_url="https://scan.example/api/scan", transport=httpx.MockTransport(answer))
     with scan, pytest.raises(lf.errors.PartialResultError, match=r"last snapshot .*06:00.* begins at .*06:30.* pruned"):

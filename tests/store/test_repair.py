@@ -11,6 +11,7 @@ from deltalake import DeltaTable, write_deltalake
 import ledgerframes as lf
 from ledgerframes.store.stored_tables import HISTORY, VERDICTS
 from tests.store.conftest import LATE, adopt, assert_whole, data_files, flip, smallest
+from tests.store.test_rejects import BROKEN, spoil
 
 READ_AGAIN = (*HISTORY.order, *VERDICTS.order)
 COMPUTED = ("mint_burn", "coin_history")
@@ -25,8 +26,7 @@ def net():
     with lf.sandbox(seed=5, updates=160) as network:
         updates = network.sandbox.world.updates
         number = next(number for number in range(100, 160) if b'"effective_at"' in updates[number].rendered)
-        item = json.loads(updates[number].rendered) | {"effective_at": "tomorrow"}
-        updates[number] = updates[number]._replace(rendered=json.dumps(item).encode())
+        spoil(network.sandbox.world, number, *BROKEN["a time that is none"])
         yield network
 
 

@@ -1,13 +1,12 @@
 """Two servers, or a store and a server, held against each other."""
 
-import json
-
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.loaders.normalized import first_difference
 from tests.rigs.servers import replica, simulated
 from tests.store.conftest import BEGIN
+from tests.store.test_rejects import spoil
 
 
 def of(sandbox):
@@ -57,12 +56,7 @@ def _created(item):
 def change(world, changing, rank=40):
     """Change one transaction with a create; gives its update as it was."""
     fit = [n for n, one in enumerate(world.updates) if b"create_arguments" in one.rendered and b"root_" in one.rendered]
-    place = fit[rank]
-    update = world.updates[place]
-    item = json.loads(update.rendered)
-    changing(item)
-    world.updates[place] = update._replace(rendered=json.dumps(item).encode())
-    return place, update
+    return spoil(world, fit[rank], changing)
 
 
 @pytest.mark.long(quick=1)
@@ -70,7 +64,7 @@ def change(world, changing, rank=40):
 def test_a_change_is_found_and_pointed_at(store, changing, pointer):
     with lf.sandbox(updates=400) as net, lf.sandbox(updates=400) as other:
         store.sync(net)
-        _, update = change(other.sandbox.world, changing)
+        update = change(other.sandbox.world, changing)
         found = lf.cross_check(net, other)
         assert not found
         (difference,) = found.differences
