@@ -6,7 +6,6 @@ is not installed is skipped.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -34,15 +33,12 @@ print(lf.versions()["decoder"].split()[0])
 
 def main() -> int:
     """Build, look inside, and try; ends with 1 if anything is not as it should be."""
-    parser = argparse.ArgumentParser(prog="python -m tests.wheels", description=__doc__)
-    parser.add_argument("pythons", nargs="*", default=[sys.executable], help="which Pythons to try the wheels on")
-    arguments = parser.parse_args()
     shutil.rmtree(DIST, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         sdist = build_sdist(Path(folder))
         wheels = {"compiled": build_wheel(sdist), "python": build_wheel(sdist, **NO_COMPILER)}
         check_content(wheels)
-        tried = [python for python in arguments.pythons if try_on(python, wheels, Path(folder))]
+        tried = [python for python in sys.argv[1:] or [sys.executable] if try_on(python, wheels, Path(folder))]
     print(f"{', '.join(wheel.name for wheel in wheels.values())}: tried on {', '.join(tried) or 'no Python'}")
     return 0 if tried else 1
 

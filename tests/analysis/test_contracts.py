@@ -9,12 +9,8 @@ import ledgerframes as lf
 from tests.economics.histories import WHOLE, frame_of
 from tests.economics.items import create, update
 from tests.economics.payments import coin
+from tests.loaders.test_holdings_summary import FEES
 from tests.sandbox.economy_books import COIN, EXACT
-
-FEES = [
-    "accumulated_holding_fees_unlocked", "accumulated_holding_fees_locked", "accumulated_holding_fees_total",
-    "total_available_coin",
-]  # fmt: skip
 
 
 @pytest.mark.long(quick=2)

@@ -3,7 +3,7 @@
 import json
 import re
 from datetime import datetime, timedelta
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from functools import partial
 
 import duckdb
@@ -29,7 +29,7 @@ some_tables = pytest.mark.parametrize(
 
 
 @every_table
-def test_plain_parquet_is_the_same_table_with_every_text(table, tmp_path):
+def test_plain_parquet_is_the_same_table_with_every_text_for_duckdb_and_polars_too(table, tmp_path):
     rows = sample(table)
 
     report = lf.export({table.name: rows}, tmp_path, provenance={"source": "https://scan"}, personal=True)
@@ -38,22 +38,12 @@ def test_plain_parquet_is_the_same_table_with_every_text(table, tmp_path):
     assert read.equals(rows)
     assert [field.metadata for field in read.schema] == [field.metadata for field in table.schema]
     assert json.loads(read.schema.metadata[b"ledgerframes"]) == {"version": lf.__version__, "source": "https://scan"}
-    assert (report.rows, report.tables[0].files) == (rows.num_rows, (str(tmp_path / f"{table.name}.parquet"),))
-
-
-def test_duckdb_and_polars_read_the_same_rows_and_exact_sums(tmp_path):
-    rows = sample(CATALOGUE["instruments"])
-    lf.export({"t": rows}, tmp_path)
-    path = str(tmp_path / "t.parquet")
-
+    (path,) = report.tables[0].files
+    assert (report.rows, path) == (rows.num_rows, str(tmp_path / f"{table.name}.parquet"))
     with duckdb.connect() as db:
         db.execute("SET TimeZone='UTC'")
-        read = db.sql(f"from '{path}'").to_arrow_table()
-        total = db.sql(f"select sum(total_supply) from '{path}'").fetchall()[0][0]
-    for found in (read, pl.read_parquet(path).to_arrow()):
-        assert found.cast(rows.schema).to_pylist() == rows.to_pylist()
-    with localcontext(prec=80):
-        assert total == sum(amount for amount in rows["total_supply"].to_pylist() if amount is not None)
+        for found in (db.sql(f"from '{path}'").to_arrow_table(), pl.read_parquet(path).to_arrow()):
+            assert found.cast(rows.schema).to_pylist() == rows.to_pylist()
 
 
 def from_bi(path):

@@ -203,14 +203,3 @@ def test_a_fault_in_a_fifth_of_the_answers_does_not_stop_a_load(world, items, ki
                 done += 1
         assert list(lf.rebuild_items(history)) == items
     assert done >= 0.99 * times
-
-
-def test_updates_that_appear_late_are_not_lost_by_a_read_that_begins_after_them(world, items):
-    late = world.updates[1::3]
-    with started(world=world) as server, connected(server.scan_url) as net:
-        world.updates[:] = [one for one in world.updates if one not in late]
-        first = lf.load_updates(net, limit=1000, progress=False)
-        world.updates[:] = sorted([*world.updates, *late])
-        again = lf.load_updates(net, limit=1000, progress=False)
-    assert len(first) == len(items) - len(late)
-    assert list(again.update_id) == [item["update_id"] for item in items]

@@ -8,7 +8,6 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.objects.sources import FileCache
-from ledgerframes.sandbox.faults import Faults
 from tests.objects.conftest import assert_same_rows
 from tests.rigs.object_faults import ObjectFaults
 from tests.rigs.servers import simulated
@@ -160,15 +159,6 @@ def test_objects_that_are_not_whole_are_refused_and_what_was_read_before_can_be_
         load(served)
     part = load(served, allow_partial=True)
     assert (part.attrs["complete"], len(part) < 200) == (False, True)
-
-
-def test_an_object_that_was_damaged_on_the_way_is_downloaded_again():
-    with lf.sandbox(updates=300) as net:
-        whole = lf.load_history(net, source="objects").updates
-    spoiled = "/api/scan/v0/history/bulk/download/"
-    kinds = ("truncated", "ok", "reset-in-body", "503", "short-body", "truncated", "truncated")
-    with lf.sandbox(updates=300, faults=Faults(sequence=kinds, paths=spoiled)) as net:
-        assert lf.load_history(net, source="objects").updates.equals(whole)
 
 
 def test_many_threads_may_fetch_and_read_the_same_files_at_once(tmp_path):

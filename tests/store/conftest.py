@@ -40,8 +40,7 @@ def parted(small, tmp_path_factory):
 @pytest.fixture
 def copied(parted, tmp_path):
     """A copy of it that may be damaged."""
-    shutil.copytree(parted._lake.folder, tmp_path / "lake")
-    return lf.open_store(tmp_path / "lake")
+    return lf.open_store(shutil.copytree(parted._lake.folder, tmp_path / "lake"))
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-import ledgerframes as lf
 from tests.signalled import LONGEST, STARTS, environment
 
 #: Sends Ctrl-C when deltalake calls Python for a number of times. A shell's background job begins with it ignored.
@@ -72,29 +71,21 @@ QUERIES = {
 }
 
 
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lake")
-    with lf.sandbox(updates=120) as net:
-        lf.open_store(folder / "lake").sync(net, progress=False)
-        yield folder / "lake", net.sandbox.scan_url
-
-
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize(
     ("operation", "number"), [("load", 8), ("sync", 2), ("load", 2), ("load", 10), ("sync", 8), ("sync", 10)]
 )
-def test_a_signal_in_a_call_back_counts(lake, operation, number, tmp_path):
-    folder, url = lake
-    command = [sys.executable, "-c", IN_A_CALL_BACK, str(folder), str(number), operation, url]
+def test_a_signal_in_a_call_back_counts(copied, small, operation, number, tmp_path):
+    given = [str(copied._lake.folder), str(number), operation, small.sandbox.scan_url]
+    command = [sys.executable, "-c", IN_A_CALL_BACK, *given]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment(tmp_path), timeout=60)
     assert (done.returncode, done.stdout) == (0, "interrupted True\n"), done
 
 
 @pytest.mark.long(quick=1)
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
-def test_a_signal_ends_a_query(lake, query, tmp_path):
-    command = [sys.executable, "-c", IN_A_QUERY, str(lake[0]), query]
+def test_a_signal_ends_a_query(parted, query, tmp_path):
+    command = [sys.executable, "-c", IN_A_QUERY, str(parted._lake.folder), query]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(tmp_path)) as program:
         try:
             assert program.stdout.readline() == "sent\n"

@@ -44,8 +44,7 @@ def whole(net, tmp_path_factory):
 
 @pytest.fixture
 def store(whole, tmp_path):
-    shutil.copytree(whole[0]._lake.folder, tmp_path / "lake")
-    return lf.open_store(tmp_path / "lake")
+    return lf.open_store(shutil.copytree(whole[0]._lake.folder, tmp_path / "lake"))
 
 
 def rows_of(store, name):

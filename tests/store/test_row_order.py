@@ -37,8 +37,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def lake(whole, tmp_path):
-    shutil.copytree(whole._lake.folder, tmp_path / "lake")
-    return lf.open_store(tmp_path / "lake")
+    return lf.open_store(shutil.copytree(whole._lake.folder, tmp_path / "lake"))
 
 
 def groups_read(store, where):

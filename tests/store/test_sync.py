@@ -96,15 +96,6 @@ def test_a_server_that_lags_after_a_failover_loses_nothing_and_is_named(store):
         assert_whole(store, net)
 
 
-@pytest.mark.parametrize("now", ["2020-01-01", "2090-01-01"])
-def test_a_wrong_clock_loses_nothing(store, now):
-    with lf.sandbox(updates=100) as net:
-        store.sync(net, now=now)
-        net.sandbox.advance(updates=30)
-        assert store.sync(net, now=now).rows["updates"] == 30
-        assert_whole(store, net)
-
-
 def test_a_lake_of_an_empty_ledger_is_sound_and_has_nothing_to_show(store, tmp_path):
     with lf.sandbox(updates=0) as net:
         assert store.sync(net, progress=False).complete
