@@ -69,10 +69,6 @@ class Replay(HostileServer):
         """The four base URLs by the name of their argument of `connect`."""
         return {f"{interface}_url": self.url + prefix for interface, prefix in PREFIXES.items()}
 
-    @property
-    def ledger_url(self) -> str:
-        return self.urls["ledger_url"]
-
 
 def replay(*names: str) -> Replay:
     """Serve the captures of these names (without `.json`), or all but errors and answers to a hint where none is named.

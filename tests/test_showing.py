@@ -15,6 +15,7 @@ from ledgerframes.export.report import ExportedTable
 from ledgerframes.loaders.cross_check import Difference
 from ledgerframes.store.checks.check import Check, CheckFinding
 from ledgerframes.store.checks.repair import RepairReport
+from tests.test_shown_text import EVIL
 
 ALICE, BOB = "alice::1220ab" + "0" * 60, "bob::1220cd" + "0" * 60
 
@@ -167,21 +168,19 @@ def test_what_cannot_be_shown_is_refused(frame):
     assert "the first 2 of 4 rows" in lf.show(frame, rows=2)._repr_html_()
 
 
-#: A colour, a window's title, a C1 escape, a faked line, a turned direction, and script.
-HOSTILE = "\x1b[31m\x1b]0;owned\x07\x9b2J\nERROR root: faked\u202egpj<script>alert(1)</script>"
-DIFFERENCE = Difference(HOSTILE, 1, *[HOSTILE] * 5)
+DIFFERENCE = Difference(EVIL, 1, *[EVIL] * 5)
 RESULTS = {
     "SyncReport": (
-        lf.types.SyncReport("s", "2026-01-01T00:00:00Z", covered=(HOSTILE,), error=HOSTILE),
-        {"covered": [HOSTILE]},
+        lf.types.SyncReport("s", "2026-01-01T00:00:00Z", covered=(EVIL,), error=EVIL),
+        {"covered": [EVIL]},
     ),
-    "Check": (Check("lake", {}, (CheckFinding(HOSTILE, "error", 1, "u", "mend"),)), {"sound": False}),
-    "RepairReport": (RepairReport("lake", (HOSTILE,)), {"damaged": [HOSTILE]}),
-    "CrossCheck": (lf.types.CrossCheck("a", HOSTILE, HOSTILE, 3, 1, (DIFFERENCE,), None), {"agree": False}),
+    "Check": (Check("lake", {}, (CheckFinding(EVIL, "error", 1, "u", "mend"),)), {"sound": False}),
+    "RepairReport": (RepairReport("lake", (EVIL,)), {"damaged": [EVIL]}),
+    "CrossCheck": (lf.types.CrossCheck("a", EVIL, EVIL, 3, 1, (DIFFERENCE,), None), {"agree": False}),
     "Plan": (lf.types.Plan("<b>", 10, 3, 12, 0.1, 0.2), {"rows": 10}),
     "Diagnosis": (lf.types.Diagnosis((), 0, 0.0), {"ok": True}),
     "ExportReport": (
-        lf.types.ExportReport("out", "csv", (ExportedTable(HOSTILE, 2, 5, ("out/a.csv",)),), 5, 0.1),
+        lf.types.ExportReport("out", "csv", (ExportedTable(EVIL, 2, 5, ("out/a.csv",)),), 5, 0.1),
         {"rows": 2},
     ),
 }

@@ -5,8 +5,8 @@ import pytest
 import ledgerframes as lf
 from tests.economics.books import Books
 from tests.rigs.servers import simulated
+from tests.store.conftest import BEGIN
 
-BEGIN = (-(2**63), "0001-01-01")
 #: In addition to that of `net`.
 WORLDS = {
     "hostile": {"seed": 3, "updates": 600, "hostile": True},

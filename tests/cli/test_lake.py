@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import ledgerframes as lf
-from tests.store.test_rejects import spoil
+from tests.store.test_rejects import places_of, spoil_coin
 from tests.transport.hostile_server import HostileServer, answer
 
 
@@ -32,7 +32,7 @@ def test_sync_says_what_it_did_does_nothing_twice_and_takes_a_range_and_snapshot
 def test_a_reward_that_no_table_knows_is_named_by_sync_and_report(command, tmp_path):
     with lf.sandbox(updates=100, migrations=1) as net:
         updates, known = net.sandbox.world.updates, b"Splice.Amulet:SvRewardCoupon"
-        place = next(place for place, update in enumerate(updates) if known in update.rendered)
+        place = places_of(net.sandbox.world, known)[0]
         updates[place] = updates[place]._replace(rendered=updates[place].rendered.replace(known, known + b"V3"))
         synced = command("sync", tmp_path / "lake", "--scan-url", net.sandbox.scan_url)
     reported = command("report", tmp_path / "lake", "-o", tmp_path / "page.html", "--sections", "rewards")
@@ -101,13 +101,8 @@ def own(lake, tmp_path):
 
 
 def test_a_computed_table_says_what_is_not_in_it(command, tmp_path):
-    def unreadable(item):
-        coin = next(event for event in item["events_by_id"].values() if event["template_id"].endswith(":Amulet"))
-        coin["create_arguments"]["amount"]["initialAmount"] = "1" + "0" * 29
-
     with lf.sandbox(updates=60) as net:
-        world = net.sandbox.world
-        spoil(world, next(place for place, one in enumerate(world.updates) if b':Amulet"' in one.rendered), unreadable)
+        spoil_coin(net.sandbox.world, "1" + "0" * 29)
         lf.open_store(tmp_path / "lake").sync(net, progress=False)
 
     unknown = "1 time a template, choice or member is not read by this version and left out of these figures"

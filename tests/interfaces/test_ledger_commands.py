@@ -34,7 +34,7 @@ def test_a_deprecation_made_an_error_stops_a_command_before_it_is_sent():
 def test_the_captured_tree_is_read():
     with (
         replay("ledger-transaction-tree") as server,
-        asking_one(server.ledger_url) as net,
+        asking_one(server.urls["ledger_url"]) as net,
         pytest.warns(DeprecatedEndpointWarning, match="submit-and-wait-for-transaction replaces it"),
     ):
         read = net.ledger.submit_and_wait_for_transaction_tree([CREATE], **WHO)
@@ -149,11 +149,6 @@ def own():
     """A sandbox of the tests' own, since they change it, with a user who acts as its operator."""
     with lf.sandbox(seed=7, updates=200) as network:
         yield network
-
-
-def test_a_user_that_exists_is_a_conflict(own):
-    with pytest.raises(lf.errors.ConflictError, match="already"):
-        own.ledger.create_user(User(id="alice"))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")

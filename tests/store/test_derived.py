@@ -14,7 +14,7 @@ from tests.economics.histories import frame_of
 from tests.economics.items import create, update
 from tests.rigs.servers import simulated
 from tests.store.conftest import mend_rejects
-from tests.store.test_rejects import BROKEN, spoil
+from tests.store.test_rejects import BROKEN, places_of, spoil, spoil_coin
 
 NAMES = tables.DERIVABLE
 
@@ -93,13 +93,8 @@ def assert_computed_from_kept_rows(store):
 
 
 def test_a_sum_of_more_than_38_digits_is_an_error_that_names_the_table(store):
-    def largest(item):
-        coin = next(event for event in item["events_by_id"].values() if event["template_id"].endswith(":Amulet"))
-        coin["create_arguments"]["amount"]["initialAmount"] = f"{'9' * 28}.{'9' * 10}"
-
     with lf.sandbox(updates=100) as net:
-        world = net.sandbox.world
-        spoil(world, next(place for place, one in enumerate(world.updates) if b':Amulet"' in one.rendered), largest)
+        spoil_coin(net.sandbox.world, f"{'9' * 28}.{'9' * 10}")
         store.sync(net, progress=False)
 
     with pytest.raises(lf.errors.InputError, match="supply_per_round needs more than 38 digits"):
@@ -130,11 +125,7 @@ def test_the_report_of_a_sync_counts_the_computed_rows_that_it_wrote(store):
 def test_why_a_table_is_computed_again_is_said(store, monkeypatch):
     with lf.sandbox(updates=300, migrations=1) as net:
         world = net.sandbox.world
-        place = next(
-            number
-            for number, one in enumerate(world.updates)
-            if number > 40 and b"AmuletRules_Transfer" in one.rendered
-        )
+        place = next(place for place in places_of(world, b"AmuletRules_Transfer") if place > 40)
         good = spoil(world, place, *BROKEN["no template"])
         store.sync(net, progress=False, on_error="reject", derive=NAMES)
     file = next(path for path in (store._lake.folder / "mint_burn").rglob("*.parquet"))

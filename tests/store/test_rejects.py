@@ -38,8 +38,13 @@ BROKEN = {
 }
 
 
+def places_of(world, words):
+    """The places of the updates in which these bytes are."""
+    return [place for place, update in enumerate(world.updates) if words in update.rendered]
+
+
 def transactions(world):
-    return [place for place, update in enumerate(world.updates) if b'"root_event_ids"' in update.rendered]
+    return places_of(world, b'"root_event_ids"')
 
 
 def spoil(world, place, spoiling, value=b""):
@@ -49,6 +54,16 @@ def spoil(world, place, spoiling, value=b""):
     spoiling(item)
     world.updates[place] = update._replace(rendered=json.dumps(item).encode().replace(b'"@@"', value))
     return update
+
+
+def spoil_coin(world, amount):
+    """Write an amount into the first coin of a sandbox's history."""
+
+    def spoiling(item):
+        coin = next(event for event in item["events_by_id"].values() if event["template_id"].endswith(":Amulet"))
+        coin["create_arguments"]["amount"]["initialAmount"] = amount
+
+    spoil(world, places_of(world, b':Amulet"')[0], spoiling)
 
 
 @pytest.mark.long(quick=3)

@@ -35,10 +35,6 @@ def networks():
         yield first, other
 
 
-def of_url(server):
-    return lf.connect(scan_url=f"{server.url}/api/scan", attempts=2)
-
-
 @pytest.mark.long(quick=2)
 @pytest.mark.parametrize("stored", ["updates", "licenses", "verdicts"])
 def test_another_network_is_refused_whatever_is_stored_and_asked_for(store, networks, stored):
@@ -75,7 +71,7 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_a_sync(store, netw
         switching(*networks, count) as server,
         pytest.raises(lf.errors.StoreError, match="not the network"),
     ):
-        store.sync(of_url(server), page_size=PAGE, workers=workers, commit_bytes=10_000)
+        store.sync(asking(server, attempts=2), page_size=PAGE, workers=workers, commit_bytes=10_000)
     assert not len(store.load("updates", allow_partial=True)) or store.check()
     store.sync(first, page_size=PAGE)
     assert_whole(store, first)
@@ -87,7 +83,7 @@ def test_a_url_that_becomes_another_network_is_not_mixed_into_a_load(networks, c
         switching(*networks, count) as server,
         pytest.raises(lf.errors.PagingError, match="another network answers there"),
     ):
-        lf.load_history(of_url(server), start=start, page_size=PAGE)
+        lf.load_history(asking(server, attempts=2), start=start, page_size=PAGE)
 
 
 @pytest.mark.parametrize("part", [{}, {"start": "2025-03-03T09:05"}, {"last": "1h"}], ids=["all", "range", "last"])
@@ -119,7 +115,7 @@ def test_objects_of_the_network_before_a_reset_are_not_mixed_with_pages_of_the_o
         return replace(sent, body=sent.body.replace(there.encode(), server.url.encode()))
 
     with connected(replica(after.sandbox, prune_before=place(after, 100))) as pruned, HostileServer(by) as server:
-        store.sync(of_url(server), source="objects")
+        store.sync(asking(server, attempts=2), source="objects")
     held = set(store.load("updates", allow_partial=True).update_id)
     assert held
     assert not held & old

@@ -64,12 +64,9 @@ class Reply:
     def parts(self) -> tuple[bytes, bytes]:
         if self.raw is not None:
             return b"", self.raw
-        lines = [
-            f"HTTP/1.1 {self.status} X",
-            f"Content-Length: {len(self.body) if self.length is None else self.length}",
-        ]
-        lines += [f"{name}: {value}" for name, value in self.headers]
-        return "\r\n".join([*lines, "", ""]).encode("latin-1"), self.body
+        length = len(self.body) if self.length is None else self.length
+        headers = [f"{name}: {value}" for name, value in (("Content-Length", length), *self.headers)]
+        return "\r\n".join([f"HTTP/1.1 {self.status} X", *headers, "", ""]).encode("latin-1"), self.body
 
 
 def answer(value: object, status: int = 200, **headers: str) -> Reply:
@@ -105,8 +102,7 @@ class HostileServer:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        self._threads[0].start()
+        threading.Thread(target=self._accept, daemon=True).start()
         return self
 
     @property
