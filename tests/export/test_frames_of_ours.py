@@ -15,9 +15,8 @@ from ledgerframes.tables.history import REASSIGNMENTS
 
 
 @pytest.fixture(scope="module")
-def history():
-    with lf.sandbox(updates=400) as net:
-        yield lf.load_history(net, progress=False, decimals="exact")
+def history(hour):
+    return lf.load_history(hour, progress=False, decimals="exact")
 
 
 @pytest.mark.long(quick=1)
