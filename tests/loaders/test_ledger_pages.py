@@ -444,12 +444,9 @@ def test_a_contract_is_as_its_creation_or_assignment_has_it(whole, contracts):
 
 
 @pytest.mark.long
-def test_a_contract_in_flight_is_told_with_its_way():
-    with lf.sandbox(updates=600) as net:
-        whole = lf.load_ledger_contracts(net, None)
-        states = {at: lf.load_ledger_contracts(net, None, at=at) for at in range(20, 600, 20)}
-    moving = [frame[frame.kind != "JsActiveContract"] for frame in (whole, *states.values())]
-    rows = [row for frame in moving for row in frame.itertuples()]
+def test_a_contract_in_flight_is_told_with_its_way(hour):
+    states = [lf.load_ledger_contracts(hour, None, at=at) for at in (None, *range(20, 600, 20))]
+    rows = [row for frame in states for row in frame[frame.kind != "JsActiveContract"].itertuples()]
     assert {row.kind for row in rows} >= {"JsIncompleteUnassigned"}
     for row in rows:
         assert row.source_synchronizer
