@@ -94,7 +94,7 @@ def report(
     allow_partial: Annotated[bool, typer.Option("--allow-partial", help="Take what there is of the range.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
     interactive: Annotated[
-        bool, typer.Option("--interactive", help="Zoomable charts (with plotly.js, 5 MB; requires the `interactive` extra).")
+        bool, typer.Option("--interactive", help="Zoomable charts (plotly.js, 5 MB; needs the `interactive` extra).")
     ] = False,
 ) -> None:
     """Write a one-page HTML report: key figures, tables, charts and data lineage.
