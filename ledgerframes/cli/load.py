@@ -27,6 +27,8 @@ _SEVERAL: Final = {
 _BY_OFFSET: Final = frozenset({"ledger_history", "ledger_contracts"})
 _AT: Final = "active_contracts, coins: the newest snapshot up to this time, UTC; ledger_contracts: an offset."
 _OUTPUT: Final = "A file .parquet, .csv, .json or .xlsx, a folder, or - for CSV on standard output."
+#: What `load_events` calls options that other loaders name in the plural: an event has one template.
+_OF_EVENTS: Final = {"templates": "template", "parties": "party"}
 #: What a user can load, the three history tables in one pass among it; an update and an opening are for Python alone.
 LOADABLE: Final = tuple(
     name.removeprefix("load_")
@@ -46,8 +48,9 @@ _OPTIONS: Final[dict[str, Any]] = {
     "at": Annotated[str | None, typer.Option(help=_AT)],
     "templates": Annotated[
         list[str] | None,
-        typer.Option("--template", help="active_contracts: Module:Entity, or package-name:Module:Entity."),
+        typer.Option("--template", help="events: Module:Entity; active_contracts: package-name:Module:Entity, too."),
     ],
+    "choice": Annotated[list[str] | None, typer.Option("--choice", help="events: a choice's name; may be repeated.")],
     "owners": Annotated[list[str] | None, typer.Option("--owner", help="coins: an owner's party id; may be repeated.")],
     "prefix": Annotated[str | None, typer.Option(help="names: only those that begin so.")],
     "members": Annotated[
@@ -97,6 +100,8 @@ def load(
         chosen[name] = _offset(chosen[name], name) if table in _BY_OFFSET else opt.bound(chosen[name])
     chosen |= {"columns": chosen["columns"].split(",")} if "columns" in chosen else {}
     chosen |= {"personal": True} if personal and table == "licenses" else {}
+    if table == "events":
+        chosen = {_OF_EVENTS.get(name, name): value for name, value in chosen.items()}
     loader = _loader(table, chosen)
     with network() as net:
         loaded = loader(net, as_="arrow", **chosen)

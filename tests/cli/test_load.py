@@ -33,6 +33,19 @@ def test_load_writes_a_file_a_table_names_each_and_has_what_the_python_function_
         assert json.loads(schema.metadata[b"ledgerframes"])["source"] == scan
 
 
+def test_events_are_chosen_by_template_choice_and_party(command, scan, tmp_path):
+    with lf.connect(scan) as net:
+        wanted = lf.load_events(net, choice="Archive", as_="arrow")
+    template, party = wanted["template_name"][0].as_py(), wanted["acting_parties"][0][0].as_py()
+    chosen = ("--choice", "Archive", "--template", template, "--party", party)
+    assert command("load", "events", "-o", tmp_path, "--scan-url", scan, *chosen).code == 0
+
+    found = pq.read_table(tmp_path / "events.parquet")
+    assert 0 < found.num_rows < wanted.num_rows
+    assert {*found["template_name"].to_pylist(), *found["choice"].to_pylist()} == {template, "Archive"}
+    assert "--choice does not apply to updates" in command("load", "updates", "-o", "-", *chosen[:2]).err
+
+
 def test_a_second_load_needs_overwrite_and_an_empty_range_gives_an_empty_file(command, scan, tmp_path):
     for options, rows in (
         (("--limit", 20), 20),
