@@ -246,6 +246,22 @@ class IncompleteFiguresWarning(UserWarning):
     """Figures lack contracts from before the range, or something unknown to this version."""
 
 
+class InsecureHttpWarning(UserWarning):
+    """`insecure_http=True` sends a token over plain http: anyone on the network path can read and use it."""
+
+
+class FailoverWarning(UserWarning):
+    """`failover="network"` found no further scans; the message says why."""
+
+
+class DeprecatedEndpointWarning(FutureWarning):
+    """An endpoint is deprecated; the message names the replacement."""
+
+
+class SnapshotWarning(UserWarning):
+    """A snapshot differs from the expected one: far older than requested, or without the fees of its time."""
+
+
 def warn(message: str, kind: type[Warning]) -> None:
     """Warn at the line that called the package."""
     frame, level = inspect.currentframe(), 0

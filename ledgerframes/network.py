@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ledgerframes.arguments import choice, flag, suggesting
 from ledgerframes.config.profiles import may_be_token, resolve
-from ledgerframes.config.settings import DECIMALS, INTERFACES, InsecureHttpWarning, Settings, Token, check_url
-from ledgerframes.errors import ConfigurationError
+from ledgerframes.config.settings import DECIMALS, INTERFACES, Settings, Token, check_url
+from ledgerframes.errors import ConfigurationError, InsecureHttpWarning
 from ledgerframes.results import html_pairs
 from ledgerframes.transport import Clock, Sender, Stats, Transport
 from ledgerframes.transport.public_addresses import why_not_public

@@ -8,8 +8,7 @@ import pytest
 
 import ledgerframes as lf
 from ledgerframes.config.profiles import FILE
-from ledgerframes.config.settings import InsecureHttpWarning
-from ledgerframes.errors import ConfigurationError, NotAuthorizedError, RequestError
+from ledgerframes.errors import ConfigurationError, InsecureHttpWarning, NotAuthorizedError, RequestError
 from tests.documents import ROOT
 from tests.token_server import TokenServer
 from tests.transport.authorities import Authority

@@ -32,10 +32,6 @@ _LONGEST_URL: Final = 2_000
 _TOKEN = re.compile(r"[!-~]+", re.ASCII)
 
 
-class InsecureHttpWarning(UserWarning):
-    """`insecure_http=True` sends a token over plain http: anyone on the network path can read and use it."""
-
-
 class Secret:
     """A token, or a function that returns one; it shows as `Secret(***)` and cannot be pickled."""
 

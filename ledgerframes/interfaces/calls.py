@@ -18,8 +18,8 @@ import msgspec
 
 from ledgerframes.config.settings import Interface
 from ledgerframes.docstrings import described, documented
-from ledgerframes.errors import InputError, LedgerframesError, NotFoundError
-from ledgerframes.transport import Answer, DeprecatedEndpointWarning, Endpoint, Prepared, Request, Sender, Stop
+from ledgerframes.errors import DeprecatedEndpointWarning, InputError, LedgerframesError, NotFoundError
+from ledgerframes.transport import Answer, Endpoint, Prepared, Request, Sender, Stop
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from ledgerframes.config.settings import Settings, check_url, origin_of, source_of
-from ledgerframes.errors import ConfigurationError, DecodeError, RequestError, visible
+from ledgerframes.errors import ConfigurationError, DecodeError, FailoverWarning, RequestError, visible
 from ledgerframes.interfaces.scan import Scan
 from ledgerframes.interfaces.scan_now import SCANS
 from ledgerframes.transport import Clock, Sender, Transport
@@ -28,10 +28,6 @@ _BUDGET: Final = 30.0
 
 #: Explains why a URL must not be asked; None if it may be.
 Refusal = Callable[[str], str | None]
-
-
-class FailoverWarning(UserWarning):
-    """`failover="network"` found no further scans; the message says why."""
 
 
 def listed_scans(

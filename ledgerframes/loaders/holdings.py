@@ -18,7 +18,7 @@ from msgspec import Raw
 from ledgerframes.arguments import choice, whole_number
 from ledgerframes.decoding.records import read_records
 from ledgerframes.decoding.structs import Int64
-from ledgerframes.errors import InputError, NotFoundError, StatusError
+from ledgerframes.errors import InputError, NotFoundError, SnapshotWarning, StatusError
 from ledgerframes.interfaces.answers import reading, reads
 from ledgerframes.interfaces.rules import PartyId, distinct, thousands
 from ledgerframes.interfaces.validator import HOLDINGS_SUMMARY_OF_SCAN, HOLDINGS_SUMMARY_V1_OF_SCAN
@@ -167,10 +167,6 @@ def _nothing(party: str, zeros: tuple[str, ...]) -> Raw:
 _MONTH: Final = 31 * DAY
 #: A snapshot's time, None for now, and the round to compute fees for; None is the server's choice.
 _Ask = tuple[int | None, int | None]
-
-
-class SnapshotWarning(UserWarning):
-    """A snapshot differs from the expected one: far older than requested, or without the fees of its time."""
 
 
 @loader(HOLDINGS_SUMMARY)

@@ -38,10 +38,6 @@ PREFIXES: Final[Mapping[Interface, str]] = MappingProxyType({"scan": "/api/scan"
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
-class DeprecatedEndpointWarning(FutureWarning):
-    """An endpoint is deprecated; the message names the replacement."""
-
-
 @dataclass(frozen=True)
 class Endpoint:
     """One operation of an interface.

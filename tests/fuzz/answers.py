@@ -23,9 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from ledgerframes.errors import BeginsLateWarning, LedgerframesError
-from ledgerframes.loaders.holdings import SnapshotWarning
-from ledgerframes.transport import DeprecatedEndpointWarning
+from ledgerframes.errors import BeginsLateWarning, DeprecatedEndpointWarning, LedgerframesError, SnapshotWarning
 from tests.fuzz.corpus import Corpus, gather
 from tests.fuzz.targets import TARGETS
 

@@ -7,8 +7,7 @@ from served_answers import UNKNOWN_ROUTE, far, reply
 
 import ledgerframes as lf
 from ledgerframes import commands as sent
-from ledgerframes.errors import DecodeError, InputError, NotFoundError, StatusError
-from ledgerframes.transport import DeprecatedEndpointWarning
+from ledgerframes.errors import DecodeError, DeprecatedEndpointWarning, InputError, NotFoundError, StatusError
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{DeprecatedEndpointWarning.__module__}.DeprecatedEndpointWarning")
 COIN = {"id": "Coin", "name": "Coin", "symbol": "C", "decimals": 10, "supportedApis": {"metadata-v1": 1}}

@@ -8,11 +8,10 @@ import pytest
 from served_answers import NOWHERE, far, reply
 
 import ledgerframes as lf
-from ledgerframes.errors import DecodeError, InputError, StatusError
+from ledgerframes.errors import DecodeError, DeprecatedEndpointWarning, InputError, StatusError
 from ledgerframes.interfaces.commands import CreateCommand, UnassignCommand
 from ledgerframes.interfaces.users import User
 from ledgerframes.sandbox.faults import KINDS, Faults
-from ledgerframes.transport import DeprecatedEndpointWarning
 from tests.asking import asking_one
 from tests.replay import read_capture, replay
 
@@ -20,7 +19,7 @@ WHO = {"command_id": "c-1", "act_as": ["alice::12"]}
 CREATE = CreateCommand(template_id="#iou:Iou:Iou", create_arguments={"amount": Decimal("1.50"), "observers": []})
 UNASSIGN = UnassignCommand(contract_id="00ab", source="da1::12", target="da2::12")
 DAR = bytes(range(256))
-OLD_UPLOAD = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+OLD_UPLOAD = pytest.mark.filterwarnings("ignore::ledgerframes.errors.DeprecatedEndpointWarning")
 MOVER = {"command_id": "c-1", "submitter": "alice::12"}
 
 

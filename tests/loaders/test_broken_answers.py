@@ -14,7 +14,7 @@ from tests.decoding.items import decoded, page_of, transaction
 from tests.replay import beyond
 from tests.transport.hostile_server import HostileServer, Reply
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.DeprecatedEndpointWarning")
 WHEN = {"record_time": "2026-01-30", "migration_id": 1}
 
 

@@ -15,7 +15,7 @@ from tests.loaders.every_loader import GIVEN, NAMES, World, load, parameters
 from tests.rigs.servers import replica
 from tests.transport.hostile_server import HostileServer, text
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.DeprecatedEndpointWarning")
 
 
 RANGED = [name for name in NAMES if "start" in parameters(name)]

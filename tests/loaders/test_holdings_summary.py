@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import ledgerframes as lf
-from ledgerframes.loaders.holdings import SnapshotWarning
+from ledgerframes.errors import SnapshotWarning
 from tests.asking import asking, asking_one, forwarded
 from tests.transport.hostile_server import HostileServer, answer, text
 
@@ -234,7 +234,7 @@ def test_a_scan_without_the_routes_is_one_input_error():
             lf.load_holdings_summary(net, ["a::1220"], record_time="2026-01-30", migration_id=4)
 
 
-@pytest.mark.filterwarnings("ignore::ledgerframes.loaders.holdings.SnapshotWarning")  # of fees
+@pytest.mark.filterwarnings("ignore::ledgerframes.errors.SnapshotWarning")  # of fees
 def test_a_time_has_the_snapshot_of_the_newest_migration_that_has_one(net, owners):
     updates = lf.load_updates(net, columns=["migration_id", "record_time"], progress=False)
     times = updates.groupby("migration_id").record_time.nth(100)

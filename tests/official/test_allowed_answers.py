@@ -24,9 +24,9 @@ from tests.rigs.servers import started
 
 pytestmark = [
     # The answers are of simulated times, long before the one that is asked for.
-    pytest.mark.filterwarnings("ignore::ledgerframes.loaders.holdings.SnapshotWarning"),
+    pytest.mark.filterwarnings("ignore::ledgerframes.errors.SnapshotWarning"),
     pytest.mark.filterwarnings("ignore::ledgerframes.errors.BeginsLateWarning"),
-    pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning"),
+    pytest.mark.filterwarnings("ignore::ledgerframes.errors.DeprecatedEndpointWarning"),
 ]
 
 

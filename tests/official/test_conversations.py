@@ -20,7 +20,7 @@ from tests.replay import CAPTURES, read_capture
 from tests.rigs.servers import started
 from tests.sandbox.asking import ask, call
 
-pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.transport.DeprecatedEndpointWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::ledgerframes.errors.DeprecatedEndpointWarning")
 
 # Endpoints that are in the contract or in older releases, but no longer in the official files of today.
 UNOFFICIAL = {

@@ -8,7 +8,7 @@ from hostile_server import HostileServer, answer, text
 
 import ledgerframes as lf
 from ledgerframes.config.settings import Settings
-from ledgerframes.interfaces.listed_scans import FailoverWarning
+from ledgerframes.errors import FailoverWarning
 from ledgerframes.transport.public_addresses import why_not_public
 from tests.clocks import SkippingClock
 
