@@ -22,7 +22,6 @@ from ledgerframes.objects.lines import object_lines
 from ledgerframes.objects.names import COMPACT, StoredObject
 from ledgerframes.objects.readers import AFTER_ALL, BEFORE_ALL, Readers, body_of, item_of
 from ledgerframes.paging.cursor import Cursor
-from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.timestamps import parse_timestamp
 
 _ROUTE: Final = ("POST", "/v2/updates")
@@ -86,7 +85,7 @@ class FolderHistory(httpx.BaseTransport):
         An object that cannot be read is passed over: whoever reads up to it meets the fault.
 
         Raises:
-            DecodeError: the item's time contradicts the object's name, or objects are not in order.
+            DecodeError: objects are not in order.
         """
         firsts = map(self._own_first, range(position, len(self._objects)))
         return next((cursor for cursor in firsts if cursor is not None), None)
@@ -99,8 +98,6 @@ class FolderHistory(httpx.BaseTransport):
         cursor = None
         with suppress(DecodeError), closing(object_lines(self._source, self._objects[place : place + 1])) as lines:
             cursor = next((item_of(line).cursor for line in lines), None)
-        if cursor is not None:
-            self._check(cursor, place)
         with self._change:
             known = [one for _, one in sorted((self._firsts | {place: cursor}).items()) if one is not None]
             if any(later <= earlier for earlier, later in pairwise(known)):
@@ -110,15 +107,6 @@ class FolderHistory(httpx.BaseTransport):
                 )
             self._firsts[place] = cursor
         return cursor
-
-    def _check(self, first: Cursor, place: int) -> None:
-        # Updates of a migration may be later than a segment's end if the next migration has begun.
-        name = self._objects[place].name
-        if first.micros > name.up_to + OVERLAP:
-            raise DecodeError(
-                f"{self._source.place}: {name} begins at {first}, after the end in its name; was it renamed?",
-                item=str(name),
-            )
 
 
 def _refusal(status: int, why: str) -> httpx.Response:

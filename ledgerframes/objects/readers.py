@@ -18,6 +18,7 @@ from ledgerframes.interfaces.paged_histories import UPDATE_HISTORY, HistoryPage
 from ledgerframes.objects.lines import Line, Objects, object_lines
 from ledgerframes.objects.names import StoredObject
 from ledgerframes.paging.cursor import Cursor
+from ledgerframes.paging.proofs import OVERLAP
 from ledgerframes.timestamps import LATEST
 
 #: Items that are read beyond a page: where they are out of order, the page may lack some.
@@ -45,14 +46,20 @@ def item_of(line: Line) -> Item:
     """The item of a line.
 
     Raises:
-        DecodeError: it has none, or one without a place in the history.
+        DecodeError: it has none, or one without a place in the history, or whose time contradicts the object's name.
     """
     try:
-        return Item(cursor_of(line.raw), line)
+        item = Item(cursor_of(line.raw), line)
     except DecodeError as error:
         raise DecodeError(f"{line}: {error}", endpoint=error.endpoint, table=error.table, item=error.item) from error
     except (msgspec.DecodeError, *UNREADABLE) as error:
         raise DecodeError(f"{line} is not an item: {error}", item=str(line.name)) from error
+    # Updates of a migration may be later than a segment's end if the next migration has begun.
+    if item.cursor.micros > line.name.up_to + OVERLAP:
+        raise DecodeError(
+            f"{line} is at {item.cursor}, after the end in the object's name; was it renamed?", item=str(line.name)
+        )
+    return item
 
 
 def body_of(items: Sequence[Item]) -> bytes:

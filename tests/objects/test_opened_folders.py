@@ -263,7 +263,7 @@ def test_an_object_with_a_fault_is_named_and_leaves_what_lies_before_it(store, c
     assert store.coverage().up_to.dropna().max() <= kept.record_time.max()
 
 
-@pytest.mark.parametrize(("lost", "put"), [(2, 9), (5, 4), (4, 5)])
+@pytest.mark.parametrize(("lost", "put"), [(2, 9), (7, 9), (5, 4), (4, 5)])
 def test_an_object_in_the_place_of_another_one_is_refused_each_time(store, copied, lost, put):
     shutil.copy(*(segment(copied, number) / "updates_compact_json_0.zstd" for number in (put, lost)))
     with lf.open_objects(copied) as net:
