@@ -371,7 +371,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     ),
     "coverage-joins-anywhere": Mutant(
         "what is settled ends at the first gap in it", "store.coverage:Coverage.advanced", _joins_anywhere,
-        ("windows", "catching-up", "late"),
+        ("late", "windows"),
     ),
     "covered-is-final": Mutant(
         "what is covered and not settled is read again", "store.coverage:Coverage.advanced", _covered_is_final,
@@ -424,7 +424,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "lacking-rows-become-final": Mutant(
         "a stored row that no page shows again does not become final", "store.sync.committing:Finality._lacking",
         lambda original: lambda *_: {},  # noqa: ARG005
-        ("fork", "catching-up", "migrations", "overlap"),
+        ("fork", "fork-all", "catching-up", "late", "workers", "silent-cap"),
     ),
     "lagging-for-ever": Mutant(
         "servers that seem to be behind are looked at again once more is proven",

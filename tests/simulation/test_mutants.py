@@ -75,10 +75,7 @@ FOUND_BY = {
         Holds.SETTLED,
         told(SIX, "damaged-objects", "moves 71111111, object-damage 2, objects 001", objects=True),
     ),
-    "lacking-rows-become-final": (
-        Holds.FORKS,
-        draw(980, ("fork", "fork-all", "catching-up", "late", "workers", "silent-cap")),
-    ),
+    "lacking-rows-become-final": (Holds.FORKS, draw(980, MUTANTS["lacking-rows-become-final"].among)),
     "lagging-for-ever": (Holds.FORKS, SCRIPTS["a-fork-that-is-proven-by-another-migration"]),
     "open-ends": (Holds.QUIET, SCRIPTS["the-end-of-a-migration-before-what-settles-it"]),
     "as-of-now": (Holds.FRAMES, told("i 1/8U A", "", "frames 1")),
