@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledgerframes.errors import visible
-from ledgerframes.number_format import rows_text
+from ledgerframes.number_format import plural, rows_text
 from ledgerframes.results import Result, html_table
 
 
@@ -73,8 +73,8 @@ class ExportReport(Result):
 
     def _heading(self) -> str:
         return (
-            f"{len(self.tables)} tables, {rows_text(self.rows)}, {self.bytes / 1e6:,.2f} MB of {self.format}"
-            f" in {visible(self.target)}, {self.seconds:.1f} s"
+            f"{plural(len(self.tables), 'table')}, {rows_text(self.rows)}, {self.bytes / 1e6:,.2f} MB of"
+            f" {self.format} in {visible(self.target)}, {self.seconds:.1f} s"
         )
 
     def _lines(self) -> list[tuple[str, ...]]:
@@ -91,5 +91,5 @@ class ExportReport(Result):
 
 
 def _notes(table: ExportedTable) -> list[str]:
-    notes = [f"{table.cut:,} cells cut short"] if table.cut else []
+    notes = [f"{plural(table.cut, 'cell')} cut short"] if table.cut else []
     return notes + ([f"contact points left out of {rows_text(table.left_out)}"] if table.left_out else [])

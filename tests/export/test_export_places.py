@@ -211,6 +211,7 @@ def test_the_report_speaks_to_people_notebooks_and_programs_and_files_have_the_r
     assert report.bytes == sum(path.stat().st_size for path in target.iterdir())
     assert report.files == (str(target / "t.parquet"), str(target / "u.parquet"))
     assert repr(report).startswith("2 tables, 2 rows, 0.00 MB of parquet in ")
+    assert repr(lf.export({"t": ONE}, tmp_path / "one")).startswith("1 table, 1 row, ")
     assert "&lt;b&gt;out" in report._repr_html_()
     assert "<b>" not in report._repr_html_()
     assert json.loads(report.to_json())["tables"][1] == {
