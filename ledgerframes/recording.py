@@ -23,6 +23,7 @@ from msgspec import Struct
 from ledgerframes.arguments import path, suggesting
 from ledgerframes.config.settings import INTERFACES, Settings, is_loopback
 from ledgerframes.errors import ConfigurationError, InputError
+from ledgerframes.export.atomic_write import check_folder
 from ledgerframes.interfaces.answers import reads
 from ledgerframes.network import Network
 from ledgerframes.transport.http import read_answer
@@ -264,6 +265,7 @@ def _begin(folder: Path, urls: Mapping[str, list[str]]) -> None:
     Raises:
         InputError: the folder contains something else, or cannot be written.
     """
+    check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         new = not (folder / ABOUT).exists()

@@ -122,6 +122,8 @@ class Lake:
             )
         if self.url.startswith(("http://", "https://")):
             raise InputError("an http address is a server's, not a store's: give a folder or 's3://bucket/lake'")
+        if re.match(r"\w{2,}:/(?!/)", self.url):
+            raise InputError(f"{self.url!r} is not a folder of this machine; give a URL as text, as a Path shortens it")
         self.folder = None if "://" in self.url else Path(self.url).absolute()
         # The location is shown in messages and in provenance, so it must not contain a secret.
         if self.folder is None and holds_secret(self.url):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -119,6 +120,14 @@ def test_a_folder_that_does_not_fit_is_refused(tmp_path, net, name, content, sai
     if said in {"newer", "not a recording"}:
         with pytest.raises((lf.errors.InputError, lf.errors.ConfigurationError), match=said):
             lf.replay(tmp_path)
+
+
+@pytest.mark.parametrize("write", [lf.record, lambda place, _: lf.open_store(place)])
+def test_a_path_that_was_an_address_is_refused_and_no_folder_here(tmp_path, monkeypatch, net, write):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(lf.errors.InputError, match="'s3:/lakes/one' is not a folder of this machine"):
+        write(Path("s3://lakes/one"), net)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_recording_of_a_lake_makes_the_same_lake(tmp_path):
