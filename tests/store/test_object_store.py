@@ -155,12 +155,14 @@ def test_what_is_wrong_is_said_without_secrets(options, net, url, changed, said)
     assert "\x1b" not in str(raised.value)
 
 
+REFUSAL = (
+    f"<?xml version='1.0'?>\n<Error><Code>InvalidToken</Code><Message>It is not valid.</Message><Token-0>{SECRET}"
+    f"</Token-0><CanonicalRequest>GET\nx-amz-security-token:{SECRET}</CanonicalRequest></Error>"
+)
+
+
 def test_a_session_s_token_that_s3_repeats_is_in_no_error():
-    refused = (
-        f"<?xml version='1.0'?>\n<Error><Code>InvalidToken</Code><Message>It is not valid.</Message><Token-0>{SECRET}"
-        f"</Token-0><CanonicalRequest>GET\nx-amz-security-token:{SECRET}</CanonicalRequest></Error>"
-    )
-    with HostileServer((text(refused, 403),)) as server:
+    with HostileServer((text(REFUSAL, 403),)) as server:
         own = {"AWS_ENDPOINT_URL": server.url, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "x", "AWS_SESSION_TOKEN": SECRET}
         own |= {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": SECRET}
         store = lf.open_store("s3://lakes/one", storage_options=own)
@@ -169,6 +171,27 @@ def test_a_session_s_token_that_s3_repeats_is_in_no_error():
     error, trace = raised.value, raised.value.__traceback__.tb_next  # without this test's own variables
     shown = traceback.TracebackException(type(error), error, trace, capture_locals=True).format()
     assert SECRET not in "".join(shown)
+
+
+@pytest.mark.parametrize("times", [1, 99])
+@pytest.mark.parametrize("read", [lambda s: s.load("updates"), lf.network_daily])
+def test_nor_in_one_of_a_file_that_is_refused_while_it_is_read(tmp_path, monkeypatch, read, times):
+    from deltalake.fs import DeltaStorageHandler
+
+    opened, left = DeltaStorageHandler.open_input_file, [None] * times
+
+    def refusing(self, path):
+        if left:
+            left.pop()
+            raise OSError(REFUSAL)
+        return opened(self, path)
+
+    with lf.sandbox(updates=20) as net:
+        lf.open_store(tmp_path / "lake").sync(net)
+    monkeypatch.setattr(DeltaStorageHandler, "open_input_file", refusing)
+    with pytest.raises(Exception, match="InvalidToken") as raised:
+        read(lf.open_store(f"file://{tmp_path}/lake"))
+    assert SECRET not in "".join(traceback.format_exception(raised.value))
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,7 @@ def raise_damage(tables: Iterable[DeltaStoreTable], error: BaseException) -> Non
     Raises:
         StoreError: a file is damaged.
     """
+    storage_words(error)  # removes credentials from it: it is shown, whether or not a file is damaged
     for table in tables:
         for damage in table.files.damages(full=True):
             raise StoreError(str(damage)) from error

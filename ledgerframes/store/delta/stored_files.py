@@ -176,11 +176,11 @@ class Files:
                     return _unreadable(opened if self.local else pa.BufferReader(opened.read()))
         except OSError as error:
             # Where it says nothing of the file itself, that may be sound, and repair() must not remove it.
-            owned = isinstance(error, PermissionError)
+            owned, words = isinstance(error, PermissionError), storage_words(error)
             if owned or not (self.local or isinstance(error, FileNotFoundError)):
                 advice = "check its owner and permissions" if owned else "check the network, then try again"
-                raise StoreError(f"{self.table}: the file {file.path} cannot be read: {error}; {advice}") from error
-            return f"it cannot be read ({error})"
+                raise StoreError(f"{self.table}: the file {file.path} cannot be read: {words}; {advice}") from error
+            return f"it cannot be read ({words})"
         return ""
 
     def damages(self, *, full: bool) -> Iterator[Damage]:
