@@ -11,20 +11,16 @@ from ledgerframes.store.delta.stored_files import Files
 
 
 class LocalRows(ds.FileSystemDataset):  # type: ignore[misc]
-    """Files of a folder, whose rows are decoded as they are taken.
+    """Files of a folder, of whose rows few are decoded before they are taken.
 
     DuckDB scans with the defaults: Arrow's threads read sixteen batches of each of four files ahead, and decode
     up to a gigabyte per scan where DuckDB takes rows slowly, as when it writes aside what does not fit into memory.
+    Without threads, Arrow would read all rows before a scan that is left early, by a LIMIT or Ctrl-C, could end.
     """
 
     def scanner(self, columns: Any = None, **options: Any) -> ds.Scanner:
         """A scanner over the rows, with Arrow's options."""
-        own = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": False}
-        return super().scanner(columns, **{**own, **options})
-
-    def to_table(self, columns: Any = None, **options: Any) -> pa.Table:
-        """All rows in memory, with Arrow's options."""
-        return super().to_table(columns, **{"use_threads": True, **options})
+        return super().scanner(columns, **{"batch_readahead": 1, "fragment_readahead": 1, **options})
 
 
 def checked_rows(stored: ds.Dataset, files: Files, declared: pa.Schema) -> ds.FileSystemDataset:
