@@ -53,6 +53,7 @@ _TRANSLATED: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]]
     (r"\blf\.(\w+)\(store\)", r"ledgerframes \1 LAKE"),
     (r"\blf\.load_(\w+)\(net\)", r"ledgerframes load \1"),
     (r"\bstore\.(sync|derive|check|repair|verify|compact|syncs)\((?:net)?\)", r"ledgerframes \1 LAKE"),
+    (r"\bstore\.repair\(unsettled=True\)", "ledgerframes repair LAKE --unsettled"),
     (r"\blf\.models\(\)", "ledgerframes model"),
 )
 #: The advice to take a part, which not every command can.

@@ -114,13 +114,13 @@ import logging, sys
 sys.argv = ["ledgerframes", "--verbose", *{words}]
 from ledgerframes.cli import app
 app(standalone_mode=False)
-logging.getLogger("ledgerframes.transport").warning("lower rate=: a server said %s", "\\x1b[2J\\nERROR:x")
+logging.getLogger("ledgerframes.transport").warning("rate=, store.repair(unsettled=True): %s", "\\x1b[2J\\nERROR:x")
 """
     done = subprocess.run([program[0], "-c", code], check=True, capture_output=True, text=True, env=surroundings)
 
     assert done.stdout == command(*words).out
     assert "ledgerframes.transport:POST /v2/updates -> 200" in done.stderr
-    assert "WARNING:ledgerframes.transport:lower --rate: a server said \\u001b[2J\\u000aERROR:x" in done.stderr
+    assert "transport:--rate, ledgerframes repair LAKE --unsettled: \\u001b[2J\\u000aERROR:x\n" in done.stderr
     assert {line.split(":")[1].split(".")[0] for line in done.stderr.splitlines()} == {"ledgerframes"}
 
 

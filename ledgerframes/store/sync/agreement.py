@@ -301,7 +301,7 @@ class Agreement:
             raise DisagreesError(
                 f"{server}: update {update_id} at {cursor} lies where the store is final, and is not in it: the server"
                 " showed it later than settle= allows, or its history continued differently. Compare with"
-                " store.verify, and sync into a new store with a longer settle="
+                " store.verify(net), and sync into a new store with a longer settle="
             )
 
     def recognise_any(self) -> bool:

@@ -99,8 +99,8 @@ def lacking_updates(server: str, missing: Sequence[str], *, final: bool) -> Disa
     remedy = (
         "The update lies where the store is final: sync into a new store"
         if final
-        else "The update lies where the store is not final yet: store.repair(unsettled=True) (ledgerframes repair"
-        " --unsettled) removes that part, and the next sync reads the network's current data"
+        else "The update lies where the store is not final yet: store.repair(unsettled=True) removes that part,"
+        " and the next sync reads the network's current data"
     )
     return DisagreesError(
         f"{server}: update {missing[0]} is stored, and the server lacks it though it has shown later ones: it was"
