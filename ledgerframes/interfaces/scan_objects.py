@@ -128,7 +128,7 @@ def _partial(to: Path) -> Iterator[BinaryIO]:
     """The file to write, which appears once it is complete; problems with the disk become a StoreError."""
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(to) as file:
+        with written_aside(to, mode=0o666) as file:
             yield file
     except OSError as error:
         raise StoreError(

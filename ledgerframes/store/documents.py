@@ -192,7 +192,7 @@ class Documents:
                 return
             folder = Path(self.url)
             folder.mkdir(parents=True, exist_ok=True)
-            with written_aside(folder / NAME) as file:
+            with written_aside(folder / NAME, mode=0o666) as file:  # whoever may read its tables
                 file.write(content)
 
     def beside_tables(self) -> bool:

@@ -97,6 +97,10 @@ def test_a_file_that_this_user_may_not_read_is_not_called_damaged_and_repair_lea
     assert_whole(copied, small)
 
 
+def test_every_file_of_a_lake_has_the_rights_of_the_user_s_mask(parted):
+    assert len({path.stat().st_mode for path in parted._lake.folder.rglob("*") if path.is_file()}) == 1
+
+
 def test_a_file_is_no_store(tmp_path):
     (tmp_path / "lake").write_text("")
     with pytest.raises(lf.errors.StoreError, match="is a file"):

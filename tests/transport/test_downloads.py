@@ -184,4 +184,6 @@ def test_a_digest_is_base64_or_hexadecimal_and_any_other_is_refused_unsent(serve
             scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object")
     assert server.heard == []
     for written in (digest(), hashlib.sha256(DATA).hexdigest().upper()):
-        assert scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object").exists()
+        file = scan.download_object(ObjectRef(server.url + KEY, written), tmp_path / "object")
+    (tmp_path / "made").touch()
+    assert file.stat().st_mode == (tmp_path / "made").stat().st_mode
