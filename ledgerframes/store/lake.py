@@ -28,6 +28,10 @@ _LOCK: Final = ".sync.lock"
 _MISREAD: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\\\[\]^|]")
 
 
+class InUseError(StoreError):
+    """Another process writes to the lake; once it has ended, this one may."""
+
+
 @contextmanager
 def locked(home: Path, url: str) -> Iterator[None]:
     """Hold the lock of a lake's folder, creating the folder if necessary.
@@ -39,7 +43,8 @@ def locked(home: Path, url: str) -> Iterator[None]:
         url: the lake, for messages.
 
     Raises:
-        StoreError: another sync runs on it, or the folder cannot be created.
+        InUseError: another process writes to it.
+        StoreError: the folder cannot be created.
     """
     from filelock import FileLock, Timeout
 
@@ -58,9 +63,9 @@ def locked(home: Path, url: str) -> Iterator[None]:
                 f"{url} cannot be written: {error}; check the folder's owner and permissions, or open a store elsewhere"
             ) from error
         if not exists:
-            raise StoreError(
-                f"{url}: another sync is running on this store; wait for it, or stop it. The lock ends with"
-                " its process, even if that is killed"
+            raise InUseError(
+                f"{url}: another process writes to it (sync, derive, repair or compact); wait for it, or stop it. The"
+                " lock ends with its process, even if that is killed"
             )
         try:
             yield

@@ -122,7 +122,7 @@ class Store:
             InputError: an argument breaks a rule.
             RequestError: the servers did not answer; what was read before is kept.
             DecodeError: an answer breaks the contract; what was read before is kept.
-            StoreError: the store cannot be written, another sync runs, or it holds another network.
+            StoreError: the store cannot be written, another process writes to it, or it holds another network.
 
         Example:
             >>> import tempfile, ledgerframes as lf

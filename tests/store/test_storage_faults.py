@@ -108,7 +108,7 @@ def test_a_file_is_no_store(tmp_path):
 
 
 def test_a_second_sync_is_turned_away(store, small):
-    with store._lake.writing(), pytest.raises(lf.errors.StoreError, match="another sync is running"):
+    with store._lake.writing(), pytest.raises(lf.errors.StoreError, match="another process writes to it"):
         store.sync(small)
     store.sync(small)
     assert_whole(store, small)

@@ -14,6 +14,7 @@ from ledgerframes.errors import DecodeError, PagingError, PartialResultError, Re
 from ledgerframes.paging.cursor import Bound, Duration
 from ledgerframes.paging.history import MAXIMUM
 from ledgerframes.stopping import SLICE
+from ledgerframes.store.lake import InUseError
 from ledgerframes.store.sync.report import SyncReport
 from ledgerframes.store.sync.request import SyncRequest
 from ledgerframes.store.sync.sync import run_sync
@@ -47,7 +48,7 @@ def follow(
     derive: Iterable[str] | None = None,
     source: Literal["auto", "pages", "objects"] = "pages",
 ) -> Iterator[SyncReport]:
-    """Sync repeatedly, as a live tail; a server that does not answer for a while does not end it.
+    """Sync repeatedly, as a live tail, which neither a server that is away nor another writer of the lake ends.
 
     Args:
         self: the store.
@@ -98,7 +99,7 @@ def follow(
 
 
 def repeat(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event) -> Iterator[SyncReport]:
-    """Run a sync every `seconds`; a server's fault ends one sync, and the next one tries again.
+    """Run a sync every `seconds`; a server's fault, or another writer, ends one sync, and the next one tries again.
 
     Raises:
         LedgerframesError: no later sync would succeed: the store, the settings or the arguments are at fault.
@@ -109,8 +110,8 @@ def repeat(sync: Callable[[], SyncReport], seconds: float, stop: threading.Event
             with enough_memory("follow"):
                 report = sync()
             yield report
-        # A StoreError is not among them: no later sync would fix the store by itself.
-        except (RequestError, DecodeError, PagingError, PartialResultError) as error:
+        # No other StoreError is among them: no later sync would fix the store by itself.
+        except (RequestError, DecodeError, PagingError, PartialResultError, InUseError) as error:
             _log.warning("the sync ended early; the next one starts in %g s: %s", seconds, error)
         # A wait for an event does not notice a signal that another thread received.
         while not stop.is_set() and (left := began + seconds - time.monotonic()) > 0:
