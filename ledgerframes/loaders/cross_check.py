@@ -228,7 +228,7 @@ def compare(
     part: str,
     most: int,
     begins: Callable[[], Sequence[Cursor]],
-    whole: bool = False,
+    whole: Callable[[], bool] | None = None,
 ) -> CrossCheck:
     """Compare two streams in order of place.
 
@@ -239,21 +239,26 @@ def compare(
         part: the compared range, in words.
         most: the maximum number of differences to keep.
         begins: returns the place from which each side still has everything that it ever had.
-        whole: both streams are complete: updates of one beyond the other's end differ, too.
+        whole: the first side is a store, and this tells whether the second has what follows the part: then updates of
+            the first beyond the second's end differ, too.
     """
+
+    def cut_short() -> bool:
+        """Whether one side has ended, and proves nothing about the rest of the other: it may only lag."""
+        if (mine is None) == (other is None):
+            return False
+        return whole is None or (other is None and not whole())
+
     found = _Found(begins, most)
     compared = 0
     up_to: Cursor | None = None
     left, right = (_groups(side) for side in (ours, theirs))
     mine, other = next(left, None), next(right, None)
-    while mine is not None or other is not None:
-        # Updates beyond the other side's end prove nothing: the other may only lag.
-        if (mine is None or other is None) and not whole:
-            break
+    while (mine is not None or other is not None) and not cut_short():
         place = min(group[0] for group in (mine, other) if group is not None)
         here, mine = _at(place, mine, left)
         there, other = _at(place, other, right)
-        lagging = not whole and (mine is None) != (other is None)  # the end of the shorter side may be cut off
+        lagging = cut_short()
         # The last group of the shorter side may be cut inside a tie, so only updates on both sides count.
         for update_id in sorted(here.keys() & there.keys() if lagging else here.keys() | there.keys()):
             difference = _difference(here.get(update_id), there.get(update_id))

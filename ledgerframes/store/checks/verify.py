@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from ledgerframes.loaders.cross_check import CrossCheck, begins_now, compare, se
 from ledgerframes.loaders.extent import WHOLE, beginning_of, first_after, first_cursors, having
 from ledgerframes.loaders.normalized import Canonical, canonical_updates
 from ledgerframes.number_format import plural
-from ledgerframes.paging.cursor import Bound, Duration, Window
+from ledgerframes.paging.cursor import Bound, Duration, Window, before
 from ledgerframes.store.coverage import Interval, merged, missing, wanted_in, window_of
 from ledgerframes.store.delta.data_files import windows
 from ledgerframes.store.history_tables import ORDER
@@ -63,7 +64,7 @@ def verify(
     Returns:
         Counts and the first differences; `a` is the store, `b` the network. True if they agree and the store lacks
         nothing before its end that the network shows. `lacks` lists the missing parts, and the pruned ones, which
-        are not compared.
+        are not compared; nor is what the store has beyond a network that lags (`beyond`).
 
     Raises:
         RequestError: a server did not answer.
@@ -103,7 +104,8 @@ def verify(
             ours, theirs = map(_impersonal, ours), map(_impersonal, theirs)
         checks.append(
             compare(
-                ours, theirs, names=names, part=str(window), most=max(remaining, 0), whole=True,
+                ours, theirs, names=names, part=str(window), most=max(remaining, 0),
+                whole=cache(partial(_follows, pages, window)),
                 begins=lambda: (WHOLE, begins_now(pages)),
             )
         )  # fmt: skip
@@ -112,6 +114,7 @@ def verify(
         sum(check.compared for check in checks), sum(check.differing for check in checks),
         tuple(difference for check in checks for difference in check.differences),
         max((check.up_to for check in checks if check.up_to is not None), default=None),
+        next((check.beyond for check in checks if check.beyond), ""),
         lacks="; ".join(lacks), whole=not lacking, pruned=sum(check.pruned for check in checks),
     )  # fmt: skip
 
@@ -129,6 +132,11 @@ def _lacking(pages: ScanPages, root: Root, part: Window) -> Iterator[Interval]:
             shown = None if newest else first_after(pages, gap.after)
             if shown is not None and shown <= (migration_id, gap.hi):
                 yield gap._replace(lo=shown.micros - 1)
+
+
+def _follows(pages: ScanPages, window: Window) -> bool:
+    """Whether the network shows an update after a window; one that shows none may lag behind the store in it."""
+    return window.end is None or first_after(pages, before(window.end)) is not None
 
 
 def _impersonal(update: Canonical) -> Canonical:
