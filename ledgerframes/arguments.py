@@ -6,6 +6,7 @@ import math
 import operator
 import os
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from datetime import timedelta
@@ -373,11 +374,13 @@ def enough_memory(name: str) -> Iterator[None]:
             raise
         if not isinstance(error, MemoryError) and _NO_THREAD.search(str(error)) is None:
             raise
-        raise ConfigurationError(f"{name} ran out of memory{_allowed()}; {_LESS_MEMORY}") from error
+        raise ConfigurationError(f"{name} ran out of memory{_reason(error)}; {_LESS_MEMORY}") from error
 
 
-def _allowed() -> str:
-    """The memory limit of this process in words, if there is one."""
+def _reason(error: Exception) -> str:
+    """The reason why memory ran out, in words, if it is known: the room for what is spilled, or a limit."""
+    if "max_temp_directory_size" in str(error):  # as DuckDB says
+        return f", and {tempfile.gettempdir()}, which takes the rest, is full (TMPDIR names another folder)"
     try:
         import resource
     except ImportError:  # on Windows

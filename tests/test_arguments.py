@@ -127,8 +127,11 @@ class Full:
 
     settings = Settings(scan_url=("http://127.0.0.1:1",), registry_url=("http://127.0.0.1:1",))  # a network, too
 
+    def __init__(self, said=""):
+        self.said = said
+
     def __getattr__(self, name):
-        raise MemoryError
+        raise MemoryError(self.said)
 
 
 NEEDING = {
@@ -142,3 +145,5 @@ def test_a_function_says_that_the_memory_does_not_suffice_and_what_to_do(name, c
     with pytest.raises(ConfigurationError, match=f"^{name} ran out of memory.*; ") as caught:
         call(Full())
     assert isinstance(caught.value.__cause__, MemoryError)
+    with pytest.raises(ConfigurationError, match=rf"^{name} ran out of memory, and .+ is full \(TMPDIR .*; "):
+        call(Full("This limit was set by the 'max_temp_directory_size' setting."))  # in DuckDB's words
