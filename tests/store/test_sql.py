@@ -1,29 +1,18 @@
 """`store.sql` reads the tables of a store and every model of its history, in one state, and nothing else."""
 
-import os
 import re
 import shutil
 import tempfile
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
-from types import SimpleNamespace
 
-import duckdb
 import pandas as pd
-import pyarrow as pa
-import pyarrow.dataset as ds
-import pyarrow.fs as pa_fs
-import pyarrow.parquet as pq
 import pytest
 
 import ledgerframes as lf
 from ledgerframes.models.engine import VARIABLE
-from ledgerframes.store.delta.checked_rows import checked_rows
-from ledgerframes.store.delta.data_files import ROWS_PER_GROUP
 from tests.moving_window import place
 
-READ = Path("/proc/self/io")  # the second word is what this process has read
 DENIED = {
     "copy": "copy (select 1) to '{folder}/out.csv'",
     "attach": "attach '{folder}/other.db'",
@@ -44,20 +33,6 @@ def test_what_does_more_than_read_the_store_is_refused(filled, tmp_path, query):
         filled.sql(query.format(folder=tmp_path))
     assert "sesame" not in str(raised.value)
     assert list(tmp_path.iterdir()) == [secret]
-
-
-@pytest.mark.skipif(not READ.exists(), reason="only Linux counts what a process reads")
-def test_a_query_that_needs_a_few_rows_reads_a_few_only(tmp_path):
-    """Arrow can read all that is left of a scan that is left early."""
-    texts = pa.array([os.urandom(25).hex() for _ in range(1_280_000)])
-    pq.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet", row_group_size=ROWS_PER_GROUP)
-    files = SimpleNamespace(local=True, filesystem=pa_fs.LocalFileSystem())
-    rows = checked_rows(ds.dataset(tmp_path), files, pa.schema([("text", pa.string())]))
-    with duckdb.connect() as connection:
-        connection.register("rows", rows)
-        before = int(READ.read_text().split()[1])
-        assert len(connection.sql("select text from rows limit 1").fetchall()) == 1
-    assert int(READ.read_text().split()[1]) - before < 32_000_000
 
 
 @pytest.mark.parametrize(
