@@ -2,25 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from ledgerframes.store.delta.stored_files import Files
 
 
 class LocalRows(ds.FileSystemDataset):  # type: ignore[misc]
-    """Files of a folder, of whose rows few are decoded before they are taken.
+    """Files of a folder, whose rows are decoded as they are taken.
 
-    DuckDB scans with the defaults: Arrow's threads read sixteen batches of each of four files ahead, and decode
-    up to a gigabyte per scan where DuckDB takes rows slowly, as when it writes aside what does not fit into memory.
-    Without threads, Arrow would read all rows before a scan that is left early, by a LIMIT or Ctrl-C, could end.
+    Attributes:
+        every: the same without a filter; None if it has none.
+        wanted: the filter.
     """
 
-    def scanner(self, columns: Any = None, **options: Any) -> ds.Scanner:
+    every: LocalRows | None = None
+    wanted: pc.Expression | None = None
+
+    def filter(self, expression: pc.Expression) -> LocalRows:
+        """The rows that match."""
+        found: LocalRows = super().filter(expression)
+        found.every, found.wanted = self.every or self, _both(self.wanted, expression)
+        return found
+
+    def scanner(self, columns: Any = None, **options: Any) -> Any:
         """A scanner over the rows, with Arrow's options."""
-        return super().scanner(columns, **{"batch_readahead": 1, "fragment_readahead": 1, **options})
+        own = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": False}
+        return _Scan(self, columns, options.get("filter"), super().scanner(columns, **{**own, **options}))
+
+    def to_table(self, columns: Any = None, **options: Any) -> pa.Table:
+        """All rows in memory, with Arrow's options."""
+        return super().to_table(columns, **{"use_threads": True, **options})
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """A scanner whose reader reads one row group after the other.
+
+    DuckDB reads so. Arrow's own reader decodes up to a gigabyte ahead where DuckDB takes rows slowly, as when it writes
+    aside what does not fit into memory; or, without threads, all that is left once a LIMIT or Ctrl-C ends a query.
+    """
+
+    rows: LocalRows
+    columns: list[str] | None
+    filter: pc.Expression | None
+    scanner: ds.Scanner
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows in batches."""
+        return pa.RecordBatchReader.from_batches(self.scanner.projected_schema, self._batches())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        every, wanted = self.rows.every or self.rows, _both(self.rows.wanted, self.filter)
+        for fragment in every.get_fragments(filter=wanted):
+            for group in fragment.split_by_row_group(filter=wanted, schema=every.schema):
+                rows = group.to_table(every.schema, columns=self.columns, filter=wanted)
+                yield from rows.to_batches()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.scanner, name)
+
+
+def _both(one: pc.Expression | None, other: pc.Expression | None) -> pc.Expression | None:
+    return other if one is None else one if other is None else one & other
 
 
 def checked_rows(stored: ds.Dataset, files: Files, declared: pa.Schema) -> ds.FileSystemDataset:
