@@ -289,6 +289,8 @@ def _computed(engine: Engine, inputs: Inputs, table: Table, compute: Callable[[]
         return engine.interruptible(compute, table.name)
     except duckdb.OutOfMemoryException as error:
         raise MemoryError(str(error)) from error
+    except duckdb.InterruptException:
+        raise  # Ctrl-C: whatever was not read is no damage
     except duckdb.Error:
         inputs.read_again()
         raise

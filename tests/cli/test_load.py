@@ -39,7 +39,6 @@ def test_events_are_chosen_by_template_choice_and_party(command, scan, tmp_path)
     template, party = wanted["template_name"][0].as_py(), wanted["acting_parties"][0][0].as_py()
     chosen = ("--choice", "Archive", "--template", template, "--party", party)
     assert command("load", "events", "-o", tmp_path, "--scan-url", scan, *chosen).code == 0
-
     found = pq.read_table(tmp_path / "events.parquet")
     assert 0 < found.num_rows < wanted.num_rows
     assert {*found["template_name"].to_pylist(), *found["choice"].to_pylist()} == {template, "Archive"}

@@ -139,7 +139,6 @@ def test_in_a_simulated_history_liveness_is_that_of_the_licenses(net, exact_hist
 @pytest.mark.parametrize(("phase", "until"), [(OPEN, "00:30"), (OPEN.replace("Open", "Issuing"), "30:00")])
 def test_a_validator_has_until_a_round_is_to_close(phase, until):
     """Rounds 4 and 5 are open; 3 is to have closed by the last event, so its report is late and theirs are not.
-
     A round that issues is closed to reports, whenever it is to stop issuing."""
     closes = {"3": (phase, until), "4": (OPEN, "10:00"), "5": (OPEN, "20:00")}
     rounds = [

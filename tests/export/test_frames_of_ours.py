@@ -87,7 +87,6 @@ def test_types_of_exact_frames_do_not_depend_on_their_rows(history, tmp_path):
         frame = whole.iloc[:rows].assign(amount_usd=None)
 
         lf.export({"rewards": frame, "mine": frame, "reassignments": legs.iloc[:rows]}, tmp_path, overwrite=True)
-
         assert pq.read_schema(tmp_path / "reassignments.parquet").types == REASSIGNMENTS.schema.types
         written = pq.read_table(tmp_path / "rewards.parquet")
         assert written.schema.types == declared.types

@@ -139,7 +139,6 @@ def test_an_apps_day_sums_its_coupons_and_apps_share_what_was_claimed(tables):
 
 def test_an_app_has_the_users_and_the_burn_of_its_payments():
     """0.56 and 0.1 in fees, 6 for traffic, its output's fee in that, 0.04 besides, 3 for a preapproval; at 0.005 USD.
-
     Who pays itself is no user, and who only buys is no application."""
     sent, fees = [output("bob", "1.0", "0.5"), output("alice", "2.0")], {"outputFees": ["0.3", "0.2"]}
     done, member = result(senderChangeFee="0.04") | {"amuletPaid": "6.0"}, {"memberId": "PAR::x", "trafficAmount": "1"}

@@ -3,9 +3,16 @@
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
+import duckdb
 import pytest
 
+import ledgerframes as lf
+from ledgerframes.models.engine import Engine
+from ledgerframes.models.inputs import Inputs
+from ledgerframes.store.delta.stored_files import Files
+from ledgerframes.store.read import sql
 from tests.signalled import LONGEST, STARTS, environment
 
 #: Sends Ctrl-C when deltalake calls Python for a number of times. A shell's background job begins with it ignored.
@@ -95,3 +102,13 @@ def test_a_signal_ends_a_query(parted, query, tmp_path):
             assert program.wait(STARTS) == 0
         finally:
             program.kill()
+
+
+def test_no_file_is_read_again_after_an_interrupt(filled, monkeypatch):
+    interrupted, again = Mock(side_effect=duckdb.InterruptException("Interrupted!")), Mock()
+    for of, name in ((Engine, "rows"), (sql, "_check_statement"), (Inputs, "read_again"), (Files, "damages")):
+        monkeypatch.setattr(of, name, again if of in (Inputs, Files) else interrupted)
+    for read in (lf.mint_burn, lambda store: store.sql("from events")):
+        with pytest.raises(duckdb.InterruptException):
+            read(filled)
+    assert not again.called

@@ -118,8 +118,8 @@ def may_be_damage(error: BaseException) -> bool:
     """Whether an error of a read may come from a damaged file."""
     import duckdb
 
-    # DuckDB counts what it asks for itself: no file makes that more.
-    if isinstance(error, duckdb.OutOfMemoryException):
+    # DuckDB counts what it asks for itself: no file makes that more. And Ctrl-C is no news of a file.
+    if isinstance(error, duckdb.OutOfMemoryException | duckdb.InterruptException):
         return False
     return isinstance(error, (*_READ_ERRORS, duckdb.Error)) or is_panic(error)
 

@@ -79,6 +79,8 @@ def ask(
                 return _with_durations(connection.sql(query, params=parameters).to_arrow_table())
             except duckdb.OutOfMemoryException as error:
                 raise MemoryError(str(error)) from error
+            except duckdb.InterruptException:
+                raise
             except duckdb.Error as error:
                 if not isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
                     raise_damage([stored[name] for name in read if name in stored], error)
